@@ -1,0 +1,27 @@
+# The files compiled for AVX2 and AVX-512 may not emit functions that other files emit too (inline
+# functions, template instances): the linker keeps one copy of each, and if it keeps the one with
+# wide instructions the program dies on machines without them. Such functions are weak symbols.
+#
+#   cmake -DNM=... -DLIBRARY=librecalltree_core.a -P kernels_share_no_code.cmake
+
+execute_process(COMMAND ${NM} ${LIBRARY} OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE "\n" ";" lines "${listing}")
+set(in_kernels FALSE)
+set(shared "")
+foreach(line IN LISTS lines)
+  if(line MATCHES "^(.*[(])?([A-Za-z0-9_.]+[.]o)(bj)?[)]?:$")
+    set(in_kernels FALSE)
+    if(CMAKE_MATCH_2 MATCHES "^kernels_avx")
+      set(in_kernels TRUE)
+      set(member ${CMAKE_MATCH_2})
+    endif()
+  elseif(in_kernels AND line MATCHES "^[0-9a-fA-F]+ [WVu] (.*)$")
+    list(APPEND shared "${member}: ${CMAKE_MATCH_1}")
+  endif()
+endforeach()
+
+if(shared)
+  list(JOIN shared "\n  " shared)
+  message(FATAL_ERROR "functions compiled for one instruction set and visible to all:\n  ${shared}\n"
+    "Give them internal linkage (an anonymous namespace) or force them inline.")
+endif()
