@@ -1,0 +1,26 @@
+"""The algorithms in plain NumPy, written to be read; the compiled core is held to them.
+
+Nothing here is fast. `recall_tree` is the one to read next to the paper.
+"""
+
+from .label_histogram import LabelHistogram, entropy, recall_lower_bound
+from .linear_learner import FeatureScale, LinearLearner, LinearModel
+from .lom_tree import LOMTreeReference
+from .one_against_all import OneAgainstAllReference
+from .progressive import ProgressiveError
+from .recall_tree import ClassPredictor, PathFeatures, RecallTreeReference
+
+__all__ = [
+    "ClassPredictor",
+    "FeatureScale",
+    "LOMTreeReference",
+    "LabelHistogram",
+    "LinearLearner",
+    "LinearModel",
+    "OneAgainstAllReference",
+    "PathFeatures",
+    "ProgressiveError",
+    "RecallTreeReference",
+    "entropy",
+    "recall_lower_bound",
+]

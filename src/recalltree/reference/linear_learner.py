@@ -1,0 +1,236 @@
+"""The online linear learner behind every router and every class predictor.
+
+One learner serves the Recall Tree, one-against-all and LOMTree, so that differences between
+them are differences of the reduction. It is
+
+* scale-free: a feature is divided by the largest absolute value seen of it (`FeatureScale`);
+* adaptive: every weight has its own AdaGrad rate (`Weights.squared_gradients`);
+* importance-aware: a step of importance w is the limit of many small steps whose importances
+  sum to w, so that it never overshoots the target (`Loss.step`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, wrightomega
+
+# A smaller gradient changes nothing that matters: the weights are left alone.
+GRADIENT_FLOOR = 1e-6
+# Keeps the adaptive rate finite where nothing has been learned yet.
+ADAGRAD_EPSILON = 1e-30
+
+ONE = np.ones(1)
+
+
+class FeatureScale:
+    """The scale of every feature and the typical size of an example, shared by a whole model.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+
+    Examples
+    --------
+    >>> scale = FeatureScale(2)
+    >>> scale.observe(np.array([400.0, 0.0]))
+    >>> scale.normalize(np.array([100.0, 7.0]))
+    array([0.25, 0.  ])
+    """
+
+    def __init__(self, n_features):
+        self.largest = np.zeros(n_features)
+        self.norm_sum = 0.0
+        self.weight_sum = 0.0
+
+    def observe(self, x, weight=1.0):
+        """Take note of an example that is about to be learned."""
+        self.largest = np.maximum(self.largest, np.abs(x))
+        z = self.normalize(x)
+        self.norm_sum += weight * (1.0 + z @ z)  # 1 for the bias
+        self.weight_sum += weight
+
+    def normalize(self, x):
+        """Scale `x`; a feature that was never learned from becomes 0."""
+        z = np.zeros_like(self.largest)
+        np.divide(x, self.largest, out=z, where=self.largest > 0)
+        return z
+
+    @property
+    def typical_norm(self):
+        """Root mean square norm of the scaled examples, the bias included."""
+        return math.sqrt(self.norm_sum / self.weight_sum)
+
+
+class Weights:
+    """Weights of some features and their AdaGrad accumulators.
+
+    Parameters
+    ----------
+    size : int
+        Number of weights.
+    regularized : bool
+        Whether L2 applies: it does to the weights of features, not to biases or path features.
+
+    Examples
+    --------
+    >>> Weights(2, regularized=True).values
+    array([0., 0.])
+    """
+
+    def __init__(self, size, regularized):
+        self.values = np.zeros(size)
+        self.squared_gradients = np.zeros(size)
+        self.regularized = regularized
+
+
+class Term(NamedTuple):
+    """Some weights and the values of their features: a score is a sum of terms."""
+
+    weights: Weights
+    z: np.ndarray
+
+
+class LinearModel:
+    """A row of weights and a bias: a router, or the predictor of a class.
+
+    Examples
+    --------
+    >>> model = LinearModel(2)
+    >>> model.score(np.array([1.0, 0.5]))
+    0.0
+    """
+
+    def __init__(self, n_features):
+        self.features = Weights(n_features, regularized=True)
+        self.bias = Weights(1, regularized=False)
+
+    def terms(self, z):
+        """Terms of the score of the scaled example `z`."""
+        return [Term(self.features, z), Term(self.bias, ONE)]
+
+    def score(self, z):
+        """The score p of the scaled example `z`."""
+        return score(self.terms(z))
+
+
+def score(terms):
+    """Sum of weight times value over the terms."""
+    return float(sum(weights.values @ z for weights, z in terms))
+
+
+class LogisticLoss:
+    """log(1 + exp(-y p))."""
+
+    @staticmethod
+    def gradient(p, y):
+        """Derivative of the loss with respect to p."""
+        return -y * expit(-y * p)
+
+    @staticmethod
+    def step(p, y, size, reach):
+        """Step h along the direction of the update; p moves by h times `reach`.
+
+        With q = y p, following the gradient for a time `size` leads from q0 to the q that solves
+        q + exp(q) = q0 + exp(q0) + size * reach, and exp(q) is Wright's omega of the right side.
+        """
+        q0 = y * p
+        right_side = q0 + math.exp(q0) + size * reach
+        omega = wrightomega(right_side)
+        # The same number twice; each form is exact where the other one loses digits.
+        q = math.log(omega) if right_side > 1.0 else right_side - omega
+        return y * (q - q0) / reach
+
+
+class HingeLoss:
+    """max(0, 1 - y p)."""
+
+    @staticmethod
+    def gradient(p, y):
+        """Derivative of the loss with respect to p."""
+        return -y if y * p < 1.0 else 0.0
+
+    @staticmethod
+    def step(p, y, size, reach):
+        """Step h; it ends at y p = 1 at the latest."""
+        return y * min(size, (1.0 - y * p) / reach)
+
+
+class SquaredLoss:
+    """(p - y)²."""
+
+    @staticmethod
+    def gradient(p, y):
+        """Derivative of the loss with respect to p."""
+        return 2.0 * (p - y)
+
+    @staticmethod
+    def step(p, y, size, reach):
+        """Step h; the distance to y decays exponentially."""
+        return (y - p) * -math.expm1(-2.0 * size * reach) / reach
+
+
+LOSSES = {"logistic": LogisticLoss, "hinge": HingeLoss, "squared": SquaredLoss}
+
+
+class LinearLearner:
+    """Learn(x, importance, target) of the paper's figures, for all the models that share a scale.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    loss : {"logistic", "hinge", "squared"}
+        Loss of the score p against the target y in {-1, +1}.
+    learning_rate : float
+        Scale of the steps.
+    l2 : float
+        Strength of the shrinkage of feature weights.
+
+    Examples
+    --------
+    >>> learner = LinearLearner(1)
+    >>> model = LinearModel(1)
+    >>> x = np.array([3.0])
+    >>> learner.scale.observe(x)
+    >>> z = learner.scale.normalize(x)
+    >>> learner.learn(model.terms(z), target=+1, importance=1.0)
+    >>> model.score(z) > 0
+    True
+    """
+
+    def __init__(self, n_features, loss="logistic", learning_rate=1.0, l2=0.0):
+        self.scale = FeatureScale(n_features)
+        self.loss = LOSSES[loss]
+        self.learning_rate = learning_rate
+        self.l2 = l2
+
+    @property
+    def rate(self):
+        """Learning rate over the typical norm of the examples."""
+        return self.learning_rate / self.scale.typical_norm
+
+    def learn(self, terms, target, importance):
+        """Move the score of `terms` towards `target` with an importance-aware AdaGrad step."""
+        p = score(terms)
+        gradient = self.loss.gradient(p, target)
+        if abs(gradient) < GRADIENT_FLOOR:
+            return
+
+        size = self.rate * importance
+        rates = []
+        for weights, z in terms:
+            weights.squared_gradients += importance * gradient**2 * z**2
+            rates.append(1.0 / np.sqrt(weights.squared_gradients + ADAGRAD_EPSILON))
+        # How far p moves per unit of step.
+        reach = sum(float(rate @ z**2) for rate, (_, z) in zip(rates, terms, strict=True))
+        step = self.loss.step(p, target, size, reach)
+
+        for rate, (weights, z) in zip(rates, terms, strict=True):
+            if self.l2 > 0 and weights.regularized:
+                shrinkage = np.maximum(0.0, 1.0 - size * self.l2 * rate)
+                weights.values *= np.where(z != 0, shrinkage, 1.0)
+            weights.values += step * rate * z

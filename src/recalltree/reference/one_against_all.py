@@ -1,0 +1,92 @@
+"""One-against-all: a linear predictor for every class, all of them asked and taught every time."""
+
+from __future__ import annotations
+
+from .linear_learner import LinearLearner, LinearModel
+from .progressive import ProgressiveError
+
+
+class OneAgainstAllReference:
+    """One-against-all in plain NumPy.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    negative_samples : int or None
+        How many other classes an example is a negative of; None: all of them.
+    sample : callable
+        ``sample(others, m)`` draws `m` of the other classes without replacement. Needed only with
+        `negative_samples`.
+    loss, learning_rate, l2
+        Parameters of the base learner.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> model = OneAgainstAllReference(n_features=3)
+    >>> X = np.eye(3)
+    >>> for _ in range(5):
+    ...     for y, x in enumerate(X):
+    ...         model.learn(x, y)
+    >>> [model.predict(x) for x in X]
+    [0, 1, 2]
+    """
+
+    def __init__(
+        self,
+        n_features,
+        *,
+        negative_samples=None,
+        sample=None,
+        loss="logistic",
+        learning_rate=1.0,
+        l2=0.0,
+    ):
+        self.n_features = n_features
+        self.negative_samples = negative_samples
+        self.sample = sample
+        self.learner = LinearLearner(n_features, loss, learning_rate, l2)
+        self.predictors = {}  # class -> LinearModel, in order of appearance
+        self.progressive = ProgressiveError()
+
+    def best(self, candidates, scores):
+        """The class with the largest score; of equal ones the one seen first."""
+        return candidates[scores.index(max(scores))]
+
+    def scores(self, x):
+        """All classes seen, in order of appearance, and their scores."""
+        z = self.learner.scale.normalize(x)
+        return list(self.predictors), [model.score(z) for model in self.predictors.values()]
+
+    def predict(self, x):
+        """The class with the largest score; None before anything is learned."""
+        return self.best(*self.scores(x)) if self.predictors else None
+
+    def learn(self, x, y, weight=1.0, first_pass=True):
+        """Learn one example: y against every other class, or against some of them."""
+        if first_pass and self.predicts_progressively():
+            self.progressive.add(self.predict(x) == y, weight)
+        self.predictors.setdefault(y, LinearModel(self.n_features))
+        self.learner.scale.observe(x, weight)
+        z = self.learner.scale.normalize(x)
+
+        self.learner.learn(self.predictors[y].terms(z), +1, weight)
+        negatives, importance = self.negatives(y, weight)
+        for label in negatives:
+            self.learner.learn(self.predictors[label].terms(z), -1, importance)
+
+    def negatives(self, y, weight):
+        """Classes the example is a negative of, and the importance of each.
+
+        A sample stands for all the other classes, so that its importance is larger.
+        """
+        others = [label for label in self.predictors if label != y]
+        if self.negative_samples is None or len(others) <= self.negative_samples:
+            return others, weight
+        importance = weight * len(others) / self.negative_samples
+        return self.sample(others, self.negative_samples), importance
+
+    def predicts_progressively(self):
+        """Whether this example is predicted before it is learned."""
+        return self.negative_samples is None

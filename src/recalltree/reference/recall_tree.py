@@ -1,0 +1,336 @@
+"""The Recall Tree, figure by figure.
+
+Written to be read next to "Logarithmic Time One-Against-Some" (Daumé, Karampatziakis, Langford,
+Mineiro). `RecallTreeReference.predict` is figure 1 (Recall_Tree_Test), `learn` figure 2a
+(Recall_Tree_Train), `update_router` figure 2b, `recall` equation (1), `PathFeatures` section 3.2.
+
+Conventions the paper leaves open:
+
+* f_n(x) > 0 leads to the right child. (The figures send it left, but label the router's example +1
+  where the entropy is lower on the right.)
+* Candidates with equal counts, and equal scores, are ranked in order of arrival at the node.
+* A child is made when an example is first sent to it. Before that its entropies, total and recall
+  are 0, and a prediction stops above it.
+* The example is counted at a node before anything is computed there: n.total includes it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .label_histogram import LabelHistogram, recall_lower_bound
+from .linear_learner import ONE, LinearLearner, LinearModel, Term, Weights, score
+from .progressive import ProgressiveError
+
+# A smaller difference of entropies is rounding: neither side is better.
+ENTROPY_FLOOR = 1e-10
+
+EMPTY = LabelHistogram()
+
+
+def log2_ceil(n_classes):
+    """log2 of the number of classes, rounded up.
+
+    Examples
+    --------
+    >>> [log2_ceil(k) for k in (0, 1, 2, 5, 1024, 1025)]
+    [0, 0, 1, 3, 10, 11]
+    """
+    return max(0, n_classes - 1).bit_length()
+
+
+class Node:
+    """A node n: its router f_n, its label histogram and its children."""
+
+    def __init__(self, number, depth, n_features):
+        self.number = number
+        self.depth = depth
+        self.router = LinearModel(n_features)
+        self.histogram = LabelHistogram()
+        self.left = None
+        self.right = None
+
+    def child(self, right):
+        """The child on one side, None if there is none yet."""
+        return self.right if right else self.left
+
+
+class PathFeatures:
+    """Which nodes of a path become features of the class predictors (section 3.2).
+
+    Parameters
+    ----------
+    kind : {"path", "leaf", "none"}
+        All nodes below the root, only the one where the example stopped, or none.
+
+    Examples
+    --------
+    >>> root, child, grandchild = (Node(i, depth=i, n_features=1) for i in range(3))
+    >>> [n.number for n in PathFeatures("path").active([root, child, grandchild])]
+    [1, 2]
+    >>> [n.number for n in PathFeatures("leaf").active([root, child, grandchild])]
+    [2]
+    """
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def active(self, path):
+        """Nodes that are features of an example that took `path`, which starts at the root."""
+        below_root = path[1:]
+        if self.kind == "path":
+            return below_root
+        return below_root[-1:] if self.kind == "leaf" else []
+
+
+class ClassPredictor(LinearModel):
+    """Predict_y: the linear model of one class over x and the nodes passed.
+
+    `indicators` has a weight for each node; `corrections` a whole row of weights for each, which
+    stands for the products of the node's indicator with x.
+    """
+
+    def __init__(self, n_features, path_interactions):
+        super().__init__(n_features)
+        self.n_features = n_features
+        self.path_interactions = path_interactions
+        self.indicators = {}
+        self.corrections = {}
+
+    def prepare(self, nodes):
+        """Make room for the weights of these nodes."""
+        for node in nodes:
+            if node.number not in self.indicators:
+                self.indicators[node.number] = Weights(1, regularized=False)
+                if self.path_interactions:
+                    self.corrections[node.number] = Weights(self.n_features, regularized=True)
+
+    def terms_on_path(self, z, nodes):
+        """Terms of the score of `z` with the given nodes as features; unknown ones are left out."""
+        known = [node.number for node in nodes if node.number in self.indicators]
+        terms = self.terms(z) + [Term(self.indicators[number], ONE) for number in known]
+        if self.path_interactions:
+            terms += [Term(self.corrections[number], z) for number in known]
+        return terms
+
+
+class RecallTreeReference:
+    """The Recall Tree in plain NumPy.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    max_candidates : int or None
+        F; None: 4 log2 of the number of classes seen, rounded up.
+    max_depth : int or None
+        Depth of the deepest leaf; None: log2 of the number of classes seen, rounded up.
+    bound_lambda : float
+        λ of equation (1).
+    path_features : {"path", "leaf", "none"}
+        See `PathFeatures`.
+    path_interactions : bool
+        Whether the path features are also crossed with x.
+    router_weighting : {"entropy", "unit"}
+        Whether a router learns with importance |Δ| (figure 2b) or 1.
+    routing_order : {"route_first", "update_first"}
+        Whether an example is routed before or after the router has learned from it.
+    count_decay : float or None
+        Half-life of a count, in examples.
+    loss, learning_rate, l2
+        Parameters of the base learner.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tree = RecallTreeReference(n_features=3)
+    >>> X = np.eye(3)
+    >>> for _ in range(10):
+    ...     for y, x in enumerate(X):
+    ...         tree.learn(x, y)
+    >>> [tree.predict(x) for x in X]
+    [0, 1, 2]
+    """
+
+    def __init__(
+        self,
+        n_features,
+        *,
+        max_candidates=None,
+        max_depth=None,
+        bound_lambda=1.0,
+        path_features="path",
+        path_interactions=False,
+        router_weighting="entropy",
+        routing_order="route_first",
+        count_decay=None,
+        loss="logistic",
+        learning_rate=1.0,
+        l2=0.0,
+    ):
+        self.n_features = n_features
+        self.fixed_max_candidates = max_candidates
+        self.fixed_max_depth = max_depth
+        self.bound_lambda = bound_lambda
+        self.path_features = PathFeatures(path_features)
+        self.path_interactions = path_interactions
+        self.router_weighting = router_weighting
+        self.routing_order = routing_order
+        self.count_decay = count_decay
+        self.learner = LinearLearner(n_features, loss, learning_rate, l2)
+        self.nodes = []
+        self.predictors = {}  # class -> ClassPredictor, in order of appearance
+        self.progressive = ProgressiveError()
+
+    # F and the depth follow the number of classes seen unless they are fixed.
+
+    @property
+    def max_candidates(self):
+        """F now."""
+        return self.fixed_max_candidates or max(1, 4 * log2_ceil(len(self.predictors)))
+
+    @property
+    def max_depth(self):
+        """Depth of a leaf now."""
+        return self.fixed_max_depth or max(1, log2_ceil(len(self.predictors)))
+
+    def candidates(self, node):
+        """n.candidates."""
+        return node.histogram.candidates(self.max_candidates)
+
+    def recall(self, node):
+        """Lower bound of the recall of a node, equation (1); 0 for a node that does not exist."""
+        if node is None:
+            return 0.0
+        histogram = node.histogram
+        empirical_recall = histogram.empirical_recall(self.max_candidates)
+        return recall_lower_bound(empirical_recall, histogram.total, self.bound_lambda)
+
+    # Decisions on real numbers, apart from the rest so that they can be overridden.
+
+    def goes_right(self, node, margin):
+        """r <- f_n(x) > 0 ? n.right : n.left, in figures 1 and 2a."""
+        return margin > 0
+
+    def best(self, candidates, scores):
+        """The candidate with the largest score; of equal ones the first."""
+        return candidates[scores.index(max(scores))]
+
+    # Prediction.
+
+    def route(self, x):
+        """Nodes from the root to the one where `x` stops, the loop of figure 1."""
+        z = self.learner.scale.normalize(x)
+        path = [self.nodes[0]]
+        while path[-1].depth < self.max_depth:
+            node = path[-1]
+            child = node.child(self.goes_right(node, node.router.score(z)))
+            if child is None or self.recall(node) > self.recall(child):
+                break
+            path.append(child)
+        return path
+
+    def scores(self, x):
+        """Candidates of the node where `x` stops, and Predict_y(x) of each."""
+        path = self.route(x)
+        z = self.learner.scale.normalize(x)
+        nodes = self.path_features.active(path)
+        candidates = self.candidates(path[-1])
+        return candidates, [
+            score(self.predictors[label].terms_on_path(z, nodes)) for label in candidates
+        ]
+
+    def predict(self, x):
+        """Recall_Tree_Test, figure 1; None before anything is learned."""
+        return self.best(*self.scores(x)) if self.nodes else None
+
+    # Learning.
+
+    def learn(self, x, y, weight=1.0, first_pass=True):
+        """Recall_Tree_Train, figure 2a."""
+        if first_pass:
+            self.progressive.add(self.predict(x) == y, weight)
+        self.see_class(y)
+        self.fade_counts()
+        self.learner.scale.observe(x, weight)
+        z = self.learner.scale.normalize(x)
+
+        node = self.nodes[0] if self.nodes else self.new_node(depth=0)
+        self.update_candidates(y, weight, node)
+        path = [node]
+        while node.depth < self.max_depth:
+            margin_before = node.router.score(z)
+            self.update_router(z, y, weight, node)
+            update_first = self.routing_order == "update_first"
+            margin = node.router.score(z) if update_first else margin_before
+            child = self.child_to_fill(node, self.goes_right(node, margin))
+            self.update_candidates(y, weight, child)
+            if self.recall(node) > self.recall(child):
+                break
+            node = child
+            path.append(node)
+        self.update_predictors(z, y, weight, path)
+
+    def update_router(self, z, y, weight, node):
+        """Teach f_n to send y where the entropy of the labels gets lower, figure 2b."""
+        left = node.left.histogram if node.left else EMPTY
+        right = node.right.histogram if node.right else EMPTY
+        share_left = left.total / node.histogram.total
+        share_right = right.total / node.histogram.total
+
+        entropy_if_left = share_left * left.entropy_with(y, weight) + share_right * right.entropy()
+        entropy_if_right = share_left * left.entropy() + share_right * right.entropy_with(y, weight)
+        delta = entropy_if_left - entropy_if_right
+        if abs(delta) < ENTROPY_FLOOR:
+            return
+        target = +1 if delta > 0 else -1
+        importance = weight * abs(delta) if self.router_weighting == "entropy" else weight
+        self.learner.learn(node.router.terms(z), target, importance)
+
+    def update_candidates(self, y, weight, node):
+        """Count y at a node (section 2, "Learning the set of candidates in each node")."""
+        node.histogram.add(y, weight)
+
+    def update_predictors(self, z, y, weight, path):
+        """One-against-all among the candidates (section 2, "Learning the predictors").
+
+        Nothing is learned if y is not a candidate.
+        """
+        candidates = self.candidates(path[-1])
+        if y not in candidates:
+            return
+        nodes = self.path_features.active(path)
+        for label in candidates:
+            predictor = self.predictors[label]
+            predictor.prepare(nodes)
+            target = +1 if label == y else -1
+            self.learner.learn(predictor.terms_on_path(z, nodes), target, weight)
+
+    # What learning needs besides the figures.
+
+    def see_class(self, y):
+        """Make the predictor of a class when it is first seen."""
+        if y not in self.predictors:
+            self.predictors[y] = ClassPredictor(self.n_features, self.path_interactions)
+
+    def fade_counts(self):
+        """Let all counts lose half of their worth every `count_decay` examples."""
+        if self.count_decay is not None:
+            for node in self.nodes:
+                node.histogram.fade(math.pow(2.0, -1.0 / self.count_decay))
+
+    def new_node(self, depth):
+        """Make a node."""
+        node = Node(len(self.nodes), depth, self.n_features)
+        self.nodes.append(node)
+        return node
+
+    def child_to_fill(self, node, right):
+        """The child on one side, made if it is not there yet."""
+        if node.child(right) is None:
+            child = self.new_node(node.depth + 1)
+            if right:
+                node.right = child
+            else:
+                node.left = child
+        return node.child(right)
