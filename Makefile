@@ -1,0 +1,112 @@
+# Everything a developer runs. Each target prepares what it needs in $(VENV); nothing is asked of the
+# machine but a C++20 compiler, make and Python >= 3.10.
+#
+#   make demo                      build, then next-token prediction over Python's standard library
+#   make test                      every check: linters, types, C++ tests, Python tests, doctests
+#   make test PYTEST_ARGS="-k tree"
+#   make VENV=/tmp/other test      another virtual environment
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+PYTEST_ARGS ?= -n $(JOBS)
+BENCH_ARGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+CMAKE := $(BIN)/cmake
+CTEST := $(BIN)/ctest --output-on-failure -j $(JOBS)
+
+# What the build needs is listed once, in pyproject.toml.
+BUILD_REQUIRES = $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | sed 's/", "/" "/g')
+CPP_FILES := $(wildcard cpp/include/recalltree/*.hpp cpp/src/*.cpp cpp/bindings/*.cpp cpp/tests/*.cpp)
+CORE_SOURCES := $(filter-out cpp/tests/%,$(CPP_FILES)) CMakeLists.txt pyproject.toml
+
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
+
+.PHONY: demo test build lint format bench cpp-test tsan asan wheel clean
+.DEFAULT_GOAL := build
+
+# --- environment and build -----------------------------------------------------------------------
+
+# --no-build-isolation keeps the paths of the build tools, so that a rebuild compiles what changed.
+INSTALL := CMAKE_GENERATOR=Ninja PATH="$(abspath $(BIN)):$$PATH" $(PIP) install --no-build-isolation -e
+
+$(VENV)/.tools: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install $(BUILD_REQUIRES) cmake ninja
+	@touch $@
+
+$(VENV)/.package: $(VENV)/.tools $(CORE_SOURCES)
+	$(INSTALL) .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/.package
+	$(INSTALL) '.[dev]'
+	@touch $@
+
+build: $(VENV)/.package
+
+wheel: $(VENV)/.tools
+	PATH="$(abspath $(BIN)):$$PATH" $(PIP) wheel --no-build-isolation --no-deps -w dist .
+
+# --- use -----------------------------------------------------------------------------------------
+
+demo: $(VENV)/.package
+	$(BIN)/python -m recalltree.demo
+
+bench: $(VENV)/.package
+	$(INSTALL) '.[bench]'
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+# --- checks --------------------------------------------------------------------------------------
+
+test: lint cpp-test tsan
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@echo "make test: all checks passed"
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP_FILES)
+
+# $(call cpp_tests,folder,sanitizer,wrapper)
+define cpp_tests
+	$(CMAKE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -S . -B build/$(1) \
+	  -DRECALLTREE_TESTS=ON -DRECALLTREE_SANITIZE=$(2) > build/$(1).log || { cat build/$(1).log; exit 1; }
+	$(CMAKE) --build build/$(1)
+	$(3) $(CTEST) --test-dir build/$(1)
+endef
+
+build/.exists:
+	@mkdir -p build && touch $@
+
+cpp-test: $(VENV)/.tools build/.exists
+	$(call cpp_tests,cpp,)
+
+# Some kernels randomise addresses more than ThreadSanitizer can bear: then it runs without.
+tsan: $(VENV)/.tools build/.exists
+	@echo 'int main() { return 0; }' > build/probe.cpp; \
+	if ! $${CXX:-c++} -fsanitize=thread build/probe.cpp -o build/probe 2> /dev/null; then \
+	  echo "tsan: skipped, the compiler has no ThreadSanitizer"; exit 0; \
+	elif build/probe 2> /dev/null; then wrapper=; \
+	elif setarch -R build/probe 2> /dev/null; then wrapper="setarch -R"; \
+	else echo "tsan: skipped, ThreadSanitizer does not run on this machine"; exit 0; fi; \
+	$(MAKE) --no-print-directory tsan-run WRAPPER="$$wrapper"
+
+.PHONY: tsan-run
+tsan-run:
+	$(call cpp_tests,cpp-thread,thread,$(WRAPPER))
+
+asan: $(VENV)/.tools build/.exists
+	$(call cpp_tests,cpp-address,address)
+	$(call cpp_tests,cpp-undefined,undefined)
+
+clean:
+	rm -rf build dist wheelhouse .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
