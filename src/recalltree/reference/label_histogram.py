@@ -86,25 +86,25 @@ class LabelHistogram:
         self.total *= factor
 
     def ranking(self):
-        """Labels by count, the largest first; ties in order of arrival."""
-        return sorted(self.counts, key=self.counts.get, reverse=True)
+        """Return the labels by count, the largest first; ties in order of arrival."""
+        return sorted(self.counts, key=self.counts.__getitem__, reverse=True)
 
     def candidates(self, max_candidates):
-        """The F labels with the largest counts (section 2, "Learning the set of candidates")."""
+        """Return the F labels with the largest counts (section 2, candidates of a node)."""
         return self.ranking()[:max_candidates]
 
     def empirical_recall(self, max_candidates):
-        """Share of the examples whose label is among the candidates, r̂ of equation (1)."""
+        """Return the share of the examples whose label is a candidate, r̂ of equation (1)."""
         if len(self.counts) <= max_candidates:
             return 1.0
         mass = sum(self.counts[label] for label in self.candidates(max_candidates))
         return mass / self.total
 
     def entropy(self):
-        """Entropy of the labels, H."""
+        """Return the entropy of the labels, H."""
         return entropy(list(self.counts.values()))
 
     def entropy_with(self, label, weight):
-        """Entropy after one more example, H'."""
+        """Return the entropy after one more example, H'."""
         counts = {**self.counts, label: self.counts.get(label, 0.0) + weight}
         return entropy(list(counts.values()))

@@ -12,7 +12,7 @@ them are differences of the reduction. It is
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, wrightomega
@@ -109,16 +109,16 @@ class LinearModel:
         self.bias = Weights(1, regularized=False)
 
     def terms(self, z):
-        """Terms of the score of the scaled example `z`."""
+        """Return the terms of the score of the scaled example `z`."""
         return [Term(self.features, z), Term(self.bias, ONE)]
 
     def score(self, z):
-        """The score p of the scaled example `z`."""
+        """Return the score p of the scaled example `z`."""
         return score(self.terms(z))
 
 
 def score(terms):
-    """Sum of weight times value over the terms."""
+    """Sum weight times value over the terms."""
     return float(sum(weights.values @ z for weights, z in terms))
 
 
@@ -127,12 +127,12 @@ class LogisticLoss:
 
     @staticmethod
     def gradient(p, y):
-        """Derivative of the loss with respect to p."""
+        """Return the derivative of the loss with respect to p."""
         return -y * expit(-y * p)
 
     @staticmethod
     def step(p, y, size, reach):
-        """Step h along the direction of the update; p moves by h times `reach`.
+        """Return the step h along the direction of the update; p moves by h times `reach`.
 
         With q = y p, following the gradient for a time `size` leads from q0 to the q that solves
         q + exp(q) = q0 + exp(q0) + size * reach, and exp(q) is Wright's omega of the right side.
@@ -150,12 +150,12 @@ class HingeLoss:
 
     @staticmethod
     def gradient(p, y):
-        """Derivative of the loss with respect to p."""
+        """Return the derivative of the loss with respect to p."""
         return -y if y * p < 1.0 else 0.0
 
     @staticmethod
     def step(p, y, size, reach):
-        """Step h; it ends at y p = 1 at the latest."""
+        """Return the step h; it ends at y p = 1 at the latest."""
         return y * min(size, (1.0 - y * p) / reach)
 
 
@@ -164,16 +164,16 @@ class SquaredLoss:
 
     @staticmethod
     def gradient(p, y):
-        """Derivative of the loss with respect to p."""
+        """Return the derivative of the loss with respect to p."""
         return 2.0 * (p - y)
 
     @staticmethod
     def step(p, y, size, reach):
-        """Step h; the distance to y decays exponentially."""
+        """Return the step h; the distance to y decays exponentially."""
         return (y - p) * -math.expm1(-2.0 * size * reach) / reach
 
 
-LOSSES = {"logistic": LogisticLoss, "hinge": HingeLoss, "squared": SquaredLoss}
+LOSSES: dict[str, Any] = {"logistic": LogisticLoss, "hinge": HingeLoss, "squared": SquaredLoss}
 
 
 class LinearLearner:

@@ -1,41 +1,41 @@
 """LOMTree: a tree of routers, one class per leaf, grown and recycled online.
 
 The baseline of the paper (Choromanska and Langford, "Logarithmic Time Online Multiclass
-prediction"), on the base learner of this package. Its conventions, in the order of an example's way
-through the tree:
+prediction"), on the base learner of this package. Its conventions, in the order of an example's
+way through the tree:
 
 State
-    A node is a leaf or has a router and two children. A leaf holds `counts` (class -> weight of the
-    examples that ended there, in order of arrival) and `majority`, the answer it gives. A node with a
-    router holds sums of margins and weights over all its examples and for each class. Every node
-    holds `min_count`: the weight of the examples at a leaf, the smaller of the children's elsewhere,
-    so that the root knows the lightest leaf. At first the root is a leaf, with `min_count` 0.
-    Everything is weighted: an example of weight w counts w.
+    A node is a leaf or has a router and two children. A leaf holds `counts` (class -> weight of
+    the examples that ended there, in order of arrival) and `majority`, the answer it gives. A node
+    with a router holds sums of margins and weights over all its examples and for each class. Every
+    node holds `min_count`: the weight of the examples at a leaf, the smaller of the children's
+    elsewhere, so that the root knows the lightest leaf. At first the root is a leaf, with
+    `min_count` 0. Everything is weighted: an example of weight w counts w.
 
 Budget
-    At most `max_nodes` routers; None stands for the number of classes seen, the class of the current
-    example included, minus one. So the budget grows by one with each new class, before its first
-    example descends.
+    At most `max_nodes` routers; None stands for the number of classes seen, the class of the
+    current example included, minus one. So the budget grows by one with each new class, before its
+    first example descends.
 
 Learning (x, y, w)
     1. The feature scale takes note of x. n = root.
     2. While n has a router, and also right after n got one in step 3:
-       a. target = -1 if mean margin of n > mean margin of y at n, else +1. A mean over no examples is
-          0. A class goes to the side on which it lies already, relative to the node.
+       a. target = -1 if mean margin of n > mean margin of y at n, else +1. A mean over no examples
+          is 0. A class goes to the side on which it lies already, relative to the node.
        b. Learn_n(x, w, target).
-       c. margin = f_n(x), evaluated again after the update. Add w * margin and w to the sums of n and
-          to those of y at n.
+       c. margin = f_n(x), evaluated again after the update. Add w * margin and w to the sums of n
+          and to those of y at n.
        d. n = right child if margin > 0, else left child.
-    3. n is a leaf: counts[y] += w; y becomes the majority if its count is now larger than the largest
-       so far (a tie keeps the older majority). If the leaf holds at least two classes, try to split
-       it, and if it was split go on with step 2 at the same n.
+    3. n is a leaf: counts[y] += w; y becomes the majority if its count is now larger than the
+       largest so far (a tie keeps the older majority). If the leaf holds at least two classes, try
+       to split it, and if it was split go on with step 2 at the same n.
     4. The example stays at the leaf n: min_count of n += w, and every ancestor's min_count is
        recomputed as the smaller of its children's.
 
 Splitting a leaf
     With budget left: n gets a new router (weights 0) and two new leaves. They start without counts
-    and without margins, each with n's majority as its answer and half of n's min_count. n forgets its
-    counts. Node ids: left is the next free id, right the one after it.
+    and without margins, each with n's majority as its answer and half of n's min_count. n forgets
+    its counts. Node ids: left is the next free id, right the one after it.
     Without budget: swap, if min_count of n - count of n's majority > swap_resistance *
     (min_count of the root + 1). (n's min_count is from before the current example, its counts are
     from after it. A leaf that is a mixture of classes is worth more than the lightest leaf.)
@@ -46,18 +46,20 @@ Swap
     sibling, with all that is below it, takes the parent's place under the grandparent, or becomes
     the root. The min_count of the grandparent and its ancestors is recomputed. Then n is split as
     above, with the freed leaf as its left and the freed parent as its right child, both emptied of
-    everything they held. The router of n starts afresh, at 0: the budget moves, the weights do not.
-    Statistics of other nodes stay as they are.
+    everything they held. The router of n starts afresh, at 0: the budget moves, the weights do
+    not. Statistics of other nodes stay as they are.
 
 After a split or a swap n's min_count is the smaller of its children's, and its ancestors' follow.
 
 Predicting
     Descend by the sign of the margin (> 0: right); answer the majority of the leaf. Candidates are
-    the leaf's classes by count, ties in order of arrival, or the inherited majority alone while the
-    leaf has seen no example.
+    the leaf's classes by count, ties in order of arrival, or the inherited majority alone while
+    the leaf has seen no example.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from .linear_learner import LinearLearner, LinearModel
 from .progressive import ProgressiveError
@@ -100,9 +102,9 @@ class LOMNode:
 
     def become_leaf(self, majority, min_count):
         """Forget everything; answer `majority` until an example has arrived."""
-        self.left = None
-        self.right = None
-        self.router = None
+        self.left: Any = None
+        self.right: Any = None
+        self.router: Any = None
         self.counts = {}
         self.majority = majority
         self.min_count = min_count
@@ -126,10 +128,10 @@ class LOMNode:
             self.majority = label
 
     def candidates(self):
-        """Classes of this leaf by count, ties in order of arrival; the majority if there are none."""
+        """Return the classes of this leaf by count, ties in order of arrival, or its answer."""
         if not self.counts:
             return [self.majority]
-        return sorted(self.counts, key=self.counts.get, reverse=True)
+        return sorted(self.counts, key=self.counts.__getitem__, reverse=True)
 
 
 class LOMTreeReference:
@@ -189,15 +191,15 @@ class LOMTreeReference:
     # Decisions on real numbers, apart from the rest so that they can be overridden.
 
     def goes_right(self, node, margin):
-        """Whether an example with this margin goes to the right child."""
+        """Decide whether an example with this margin goes to the right child."""
         return margin > 0
 
     def target(self, node, node_mean, class_mean):
-        """The side of the node on which the class lies already."""
+        """Return the side of the node on which the class lies already."""
         return -1 if node_mean > class_mean else +1
 
     def route(self, x):
-        """Nodes from the root to the leaf that `x` reaches."""
+        """Return the nodes from the root to the leaf that `x` reaches."""
         z = self.learner.scale.normalize(x)
         path = [self.root]
         while path[-1].router is not None:
@@ -207,11 +209,11 @@ class LOMTreeReference:
         return path
 
     def candidates(self, x):
-        """Classes of the leaf that `x` reaches, best first."""
+        """Return the classes of the leaf that `x` reaches, best first."""
         return self.route(x)[-1].candidates()
 
     def predict(self, x):
-        """Majority class of the leaf that `x` reaches; None before anything is learned."""
+        """Return the majority of the leaf that `x` reaches; None before anything is learned."""
         return self.route(x)[-1].majority
 
     def learn(self, x, y, weight=1.0, first_pass=True):
@@ -262,7 +264,7 @@ class LOMTreeReference:
         return True
 
     def lightest_leaf(self):
-        """The leaf with the smallest min_count; ties go right."""
+        """Find the leaf with the smallest min_count; ties go right."""
         node = self.root
         while node.router is not None:
             node = node.left if node.left.min_count < node.right.min_count else node.right

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .linear_learner import LinearLearner, LinearModel
 from .progressive import ProgressiveError
 
@@ -49,18 +51,19 @@ class OneAgainstAllReference:
         self.learner = LinearLearner(n_features, loss, learning_rate, l2)
         self.predictors = {}  # class -> LinearModel, in order of appearance
         self.progressive = ProgressiveError()
+        self.examples_since_prediction = 0
 
     def best(self, candidates, scores):
-        """The class with the largest score; of equal ones the one seen first."""
+        """Return the class with the largest score; of equal ones the one seen first."""
         return candidates[scores.index(max(scores))]
 
     def scores(self, x):
-        """All classes seen, in order of appearance, and their scores."""
+        """Return all classes seen, in order of appearance, and their scores."""
         z = self.learner.scale.normalize(x)
         return list(self.predictors), [model.score(z) for model in self.predictors.values()]
 
     def predict(self, x):
-        """The class with the largest score; None before anything is learned."""
+        """Return the class with the largest score; None before anything is learned."""
         return self.best(*self.scores(x)) if self.predictors else None
 
     def learn(self, x, y, weight=1.0, first_pass=True):
@@ -77,7 +80,7 @@ class OneAgainstAllReference:
             self.learner.learn(self.predictors[label].terms(z), -1, importance)
 
     def negatives(self, y, weight):
-        """Classes the example is a negative of, and the importance of each.
+        """Return the classes the example is a negative of, and the importance of each.
 
         A sample stands for all the other classes, so that its importance is larger.
         """
@@ -88,5 +91,16 @@ class OneAgainstAllReference:
         return self.sample(others, self.negative_samples), importance
 
     def predicts_progressively(self):
-        """Whether this example is predicted before it is learned."""
-        return self.negative_samples is None
+        """Tell whether this example is predicted before it is learned.
+
+        A prediction scores all classes seen. With negative samples only every so many examples are
+        predicted, so that on average it costs no more than learning does.
+        """
+        if self.negative_samples is None:
+            return True
+        self.examples_since_prediction += 1
+        period = math.ceil(len(self.predictors) / (self.negative_samples + 1))
+        if self.examples_since_prediction < period:
+            return False
+        self.examples_since_prediction = 0
+        return True

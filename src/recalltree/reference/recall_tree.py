@@ -29,7 +29,7 @@ EMPTY = LabelHistogram()
 
 
 def log2_ceil(n_classes):
-    """log2 of the number of classes, rounded up.
+    """Return log2 of the number of classes, rounded up.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Node:
         self.right = None
 
     def child(self, right):
-        """The child on one side, None if there is none yet."""
+        """Return the child on one side, None if there is none yet."""
         return self.right if right else self.left
 
 
@@ -76,7 +76,7 @@ class PathFeatures:
         self.kind = kind
 
     def active(self, path):
-        """Nodes that are features of an example that took `path`, which starts at the root."""
+        """Return the nodes that are features of an example that took `path` from the root."""
         below_root = path[1:]
         if self.kind == "path":
             return below_root
@@ -106,7 +106,7 @@ class ClassPredictor(LinearModel):
                     self.corrections[node.number] = Weights(self.n_features, regularized=True)
 
     def terms_on_path(self, z, nodes):
-        """Terms of the score of `z` with the given nodes as features; unknown ones are left out."""
+        """Return the terms of the score of `z` with these nodes as features."""
         known = [node.number for node in nodes if node.number in self.indicators]
         terms = self.terms(z) + [Term(self.indicators[number], ONE) for number in known]
         if self.path_interactions:
@@ -195,11 +195,11 @@ class RecallTreeReference:
         return self.fixed_max_depth or max(1, log2_ceil(len(self.predictors)))
 
     def candidates(self, node):
-        """n.candidates."""
+        """Return n.candidates."""
         return node.histogram.candidates(self.max_candidates)
 
     def recall(self, node):
-        """Lower bound of the recall of a node, equation (1); 0 for a node that does not exist."""
+        """Return the lower bound of a node's recall, equation (1); 0 if there is no node."""
         if node is None:
             return 0.0
         histogram = node.histogram
@@ -209,17 +209,17 @@ class RecallTreeReference:
     # Decisions on real numbers, apart from the rest so that they can be overridden.
 
     def goes_right(self, node, margin):
-        """r <- f_n(x) > 0 ? n.right : n.left, in figures 1 and 2a."""
+        """Decide `f_n(x) > 0` of figures 1 and 2a."""
         return margin > 0
 
     def best(self, candidates, scores):
-        """The candidate with the largest score; of equal ones the first."""
+        """Return the candidate with the largest score; of equal ones the first."""
         return candidates[scores.index(max(scores))]
 
     # Prediction.
 
     def route(self, x):
-        """Nodes from the root to the one where `x` stops, the loop of figure 1."""
+        """Return the nodes from the root to the one where `x` stops, the loop of figure 1."""
         z = self.learner.scale.normalize(x)
         path = [self.nodes[0]]
         while path[-1].depth < self.max_depth:
@@ -231,7 +231,7 @@ class RecallTreeReference:
         return path
 
     def scores(self, x):
-        """Candidates of the node where `x` stops, and Predict_y(x) of each."""
+        """Return the candidates of the node where `x` stops, and Predict_y(x) of each."""
         path = self.route(x)
         z = self.learner.scale.normalize(x)
         nodes = self.path_features.active(path)
@@ -241,7 +241,7 @@ class RecallTreeReference:
         ]
 
     def predict(self, x):
-        """Recall_Tree_Test, figure 1; None before anything is learned."""
+        """Recall_Tree_Test, figure 1. The answer is None before anything is learned."""
         return self.best(*self.scores(x)) if self.nodes else None
 
     # Learning.
@@ -326,7 +326,7 @@ class RecallTreeReference:
         return node
 
     def child_to_fill(self, node, right):
-        """The child on one side, made if it is not there yet."""
+        """Return the child on one side, made if it is not there yet."""
         if node.child(right) is None:
             child = self.new_node(node.depth + 1)
             if right:
