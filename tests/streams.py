@@ -1,0 +1,112 @@
+"""Random streams of examples for the parity tests."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+# The same streams in every run, unless asked otherwise; a failure prints how to repeat it.
+PARITY = {
+    "deadline": None,
+    "derandomize": "RECALLTREE_NEW_STREAMS" not in os.environ,
+    "print_blob": True,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
+
+N_STEPS = 2000
+
+
+def parity_settings(max_examples):
+    """Settings of a test that draws this many streams."""
+    return settings(max_examples=max_examples, **PARITY)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Examples and the order in which to learn them; several passes visit a row several times."""
+
+    X: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
+    order: np.ndarray
+    sparse: bool
+    n_passes: int
+
+    @property
+    def n_features(self):
+        return self.X.shape[1]
+
+    def __repr__(self):
+        return (
+            f"<stream of {len(self.order)} steps in {self.n_passes} passes, {self.n_features} "
+            f"{'sparse' if self.sparse else 'dense'} features, {self.labels.max() + 1} classes>"
+        )
+
+    def steps(self):
+        """Yield (position, row of X, x, label, weight, whether this is the first pass)."""
+        for position, row in enumerate(self.order):
+            first_pass = position < len(self.X)
+            yield position, row, self.X[row], int(self.labels[row]), self.weights[row], first_pass
+
+
+def make_stream(
+    seed, n_classes, n_features, sparse=False, weighted=False, n_passes=1, late=True, scaled=False
+):
+    """Noisy examples of classes that have a centre each.
+
+    Class frequencies are skewed, one label in ten is random, and with `late` classes appear one
+    after the other. Weights are multiples of 1/8, so that their sums are exact. With `scaled` each
+    feature has a unit of its own, between 1e-3 and 1e3.
+    """
+    rng = np.random.default_rng(seed)
+    n = -(-N_STEPS // n_passes)
+
+    popularity = rng.random(n_classes) ** 2 + 0.01
+    first_step = np.arange(n_classes) * (0.7 * n / n_classes if late else 0.0)
+    labels = np.empty(n, dtype=np.uint32)
+    for i in range(n):
+        known = np.flatnonzero(first_step <= i)
+        shares = popularity[known] * (1.0 if rng.random() < 0.9 else 0.0) + 1e-9
+        labels[i] = rng.choice(known, p=shares / shares.sum())
+
+    centres = rng.normal(size=(n_classes, n_features))
+    X = centres[labels] + 0.7 * rng.normal(size=(n, n_features))
+    noisy = rng.random(n) < 0.1
+    X[noisy] = rng.normal(size=(noisy.sum(), n_features))
+    if sparse:
+        # Every class has its own set of likely features; now and then a row is empty.
+        likely = np.where(rng.random((n_classes, n_features)) < 0.3, 0.6, 0.05)
+        X *= rng.random((n, n_features)) < likely[labels]
+        X[rng.random(n) < 0.01] = 0.0
+    if scaled:
+        X *= 10.0 ** rng.uniform(-3, 3, size=n_features)
+
+    weights = rng.integers(1, 25, size=n) / 8 if weighted else np.ones(n)
+    passes = [np.arange(n)] + [rng.permutation(n) for _ in range(n_passes - 1)]
+    return Stream(
+        X=X.astype(np.float32).astype(np.float64),
+        labels=labels,
+        weights=weights,
+        order=np.concatenate(passes),
+        sparse=sparse,
+        n_passes=n_passes,
+    )
+
+
+def streams(sparse, max_classes=40):
+    """Strategy of streams."""
+    return st.builds(
+        make_stream,
+        seed=st.integers(0, 2**32 - 1),
+        n_classes=st.integers(2, max_classes),
+        n_features=st.integers(10, 40) if sparse else st.integers(1, 20),
+        sparse=st.just(sparse),
+        weighted=st.booleans(),
+        n_passes=st.integers(1, 3),
+        late=st.booleans(),
+        scaled=st.booleans(),
+    )
