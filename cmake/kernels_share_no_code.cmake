@@ -17,7 +17,7 @@ foreach(line IN LISTS lines)
       set(member ${CMAKE_MATCH_2})
     endif()
   elseif(in_kernels AND line MATCHES "^[0-9a-fA-F]+ [WVu] (.*)$"
-         AND NOT line MATCHES "10recalltree(4avx2|6avx512)")
+         AND NOT line MATCHES "10recalltree(4avx2|6avx512)|DW[.]ref")
     list(APPEND shared "${member}: ${CMAKE_MATCH_1}")
   endif()
 endforeach()
