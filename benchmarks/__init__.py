@@ -1,0 +1,1 @@
+"""Benchmarks of recalltree against other programs: ``python -m benchmarks --help``."""
