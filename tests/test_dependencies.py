@@ -6,6 +6,7 @@ compiled module, nor C++.
 
 import ast
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,15 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "recalltree"
 HEADERS = sorted((ROOT / "cpp" / "include" / "recalltree").glob("*.hpp"))
 SOURCES = sorted((ROOT / "cpp" / "src").glob("*.cpp"))
+
+# From the bottom up; a file may include files of its own layer and of those below.
+LAYERS = [
+    "arena config example intended_race rows spin_lock stable_vector state thread_team types",
+    "kernels kernels_impl",
+    "criteria feature_scale label_histogram linear_learner tree weights workspace",
+    "learner lom_tree one_against_all recall_tree",
+]
+LAYER_OF = {name: level for level, names in enumerate(LAYERS) for name in names.split()}
 
 MAY_IMPORT_CORE = {"estimators", "labels", "model_file", "tree", "validation"}
 
@@ -44,3 +54,25 @@ def includes(path: Path) -> list[str]:
 @pytest.mark.parametrize("path", [*HEADERS, *SOURCES], ids=lambda path: path.name)
 def test_no_python_header_below_the_bindings(path):
     assert not [name for name in includes(path) if name.startswith(("nanobind", "Python.h"))]
+
+
+def layer(path: Path) -> int:
+    """Layer of a header, or of a source file by the header whose name its own contains."""
+    named = [name for name in LAYER_OF if name in path.stem and path.suffix == ".cpp"]
+    name = path.stem if path.stem in LAYER_OF else max(named, key=len, default="")
+    assert name, f"say in LAYERS where {path.name} belongs"
+    return LAYER_OF[name]
+
+
+@pytest.mark.parametrize("path", [*HEADERS, *SOURCES], ids=lambda path: path.name)
+def test_no_include_goes_up_a_layer(path):
+    own = {Path(name).name for name in includes(path)} & {header.name for header in HEADERS}
+    assert not [name for name in own if layer(Path(name)) > layer(path)]
+
+
+def test_headers_include_each_other_without_cycles():
+    graph = {
+        header.name: {Path(name).name for name in includes(header)} & {h.name for h in HEADERS}
+        for header in HEADERS
+    }
+    tuple(TopologicalSorter(graph).static_order())  # raises CycleError
