@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +97,13 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     return content
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: list[str]) -> None:
+    """Run a command; without arguments, the comparison with Vowpal Wabbit as it is by default."""
     try:
-        run(build_parser().parse_args(arguments), Console(stderr=True))
+        run(build_parser().parse_args(arguments or ["vowpal"]), Console(stderr=True))
     except (FileNotFoundError, ValueError) as error:
         raise SystemExit(f"error: {error}") from None
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
