@@ -1,0 +1,263 @@
+"""Arrays, sparse matrices and data frames -> rows of the core.
+
+Nothing is copied that need not be: float32 and float64 arrays of any order and stride, read-only
+memory maps, and canonical CSR matrices are read where they lie.
+"""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral, Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from recalltree._core import Rows
+
+#: A checked X: a two-dimensional ndarray or a CSR matrix, float32 or float64.
+Matrix = Any
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether `X` is a sparse matrix or a sparse array of SciPy."""
+    return bool(issparse(X))
+
+
+def check_matrix(X: Any, *, estimator: Any) -> Matrix:
+    """Return `X` as an array or CSR matrix of finite float32 or float64 values.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n, n_features)
+    estimator : estimator
+        Named in error messages.
+
+    Returns
+    -------
+    ndarray or CSR matrix
+        `X` itself, or a view of it, whenever its values can be read as they lie. A CSR matrix
+        with duplicate or unsorted entries is put in order on a copy, so that the same matrix
+        gives the same model however it is stored.
+
+    Raises
+    ------
+    ValueError
+        If `X` is not a matrix of finite real numbers with at least one row and one column.
+    """
+    if is_sparse(X):
+        _check_structure(X)  # before any compiled code follows its indices
+    checked = check_array(
+        X,
+        accept_sparse="csr",
+        dtype=[np.float32, np.float64],
+        ensure_all_finite=False,  # the core looks, once, and says where
+        estimator=estimator,
+        input_name="X",
+    )
+    if is_sparse(checked):
+        if checked is not X:
+            _check_structure(checked)
+        if not checked.has_canonical_format:
+            checked = checked.copy()
+            checked.sum_duplicates()
+    elif not checked.flags.aligned:
+        checked = checked.copy()
+    _check_finite(checked, _column_names(X))
+    return checked
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Compare the number and the names of the features of `X` with those of the estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets ``n_features_in_`` and ``feature_names_in_`` when `reset` is true.
+    X : array-like, sparse matrix or data frame
+        As the user gave it, accepted by ``check_matrix``.
+    reset : bool
+        Store what is found instead of comparing.
+    """
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float32] | None:
+    """Return `sample_weight` as float32 weights, one per row, or None for None.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,), number or None
+    n_rows : int
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), float32, or None
+
+    Examples
+    --------
+    >>> from recalltree.validation import check_weights
+    >>> check_weights([1, 0.5], n_rows=2)
+    array([1. , 0.5], dtype=float32)
+    >>> check_weights([1, -1], n_rows=2)
+    Traceback (most recent call last):
+        ...
+    ValueError: Negative values in sample_weight: -1.0 at position 1; weights are 0 or more.
+    """
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Number):
+        sample_weight = np.full(n_rows, sample_weight)
+    given = check_array(
+        sample_weight,
+        ensure_2d=False,
+        dtype=[np.float64, np.float32],
+        input_name="sample_weight",
+    )
+    if given.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {given.shape}; X has {n_rows} rows, so its shape must be "
+            f"({n_rows},)."
+        )
+    if (given < 0).any():
+        position = int(np.argmax(given < 0))
+        raise ValueError(
+            f"Negative values in sample_weight: {given[position]} at position {position}; "
+            "weights are 0 or more."
+        )
+    with np.errstate(over="ignore"):
+        weights = np.ascontiguousarray(given, dtype=np.float32)
+    if not np.isfinite(weights).all():
+        position = int(np.argmin(np.isfinite(weights)))
+        raise ValueError(
+            f"sample_weight holds {given[position]} at position {position}, which is too large "
+            f"for float32; weights may go up to {np.finfo(np.float32).max:.2g}."
+        )
+    return weights
+
+
+def make_rows(matrix: Matrix) -> Rows:
+    """Return a checked matrix as rows of the core, which reads them where they lie."""
+    if is_sparse(matrix):
+        return Rows.csr(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
+    return Rows.dense(matrix)
+
+
+def slice_rows(matrix: Matrix, start: int, stop: int) -> Rows:
+    """Return rows `start` to `stop` of a checked matrix, without copying values."""
+    if not is_sparse(matrix):
+        return Rows.dense(matrix[start:stop])
+    begin, end = matrix.indptr[start], matrix.indptr[stop]
+    return Rows.csr(
+        matrix.indptr[start : stop + 1] - begin,
+        matrix.indices[begin:end],
+        matrix.data[begin:end],
+        matrix.shape[1],
+    )
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that `n_jobs` stands for.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        None is 1; a negative number counts back from all the cores this process may use, so -1
+        is all of them.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
+    >>> from recalltree.validation import count_threads
+    >>> count_threads(None), count_threads(3)
+    (1, 3)
+    """
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r}: n_jobs must be None or an integer other than 0.")
+    if n_jobs > 0:
+        return int(n_jobs)
+    try:
+        n_cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not every system can say which cores a process may use
+        n_cores = os.cpu_count() or 1
+    return max(1, n_cores + 1 + int(n_jobs))
+
+
+def _check_structure(X: Any) -> None:
+    """Check that the index arrays of a sparse matrix stay within its shape."""
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D input, got a sparse array of shape {X.shape}. Reshape your data: X has "
+            "one row per example and one column per feature."
+        )
+    n_rows, n_columns = X.shape
+    if X.format == "coo":
+        _check_indices(X.row, n_rows, "row")
+        _check_indices(X.col, n_columns, "column")
+    elif X.format == "csc":
+        _check_indptr(X, n_columns)
+        _check_indices(X.indices[: X.indptr[-1]], n_rows, "row")
+    elif X.format in ("csr", "bsr"):
+        block_rows, block_columns = getattr(X, "blocksize", (1, 1))
+        _check_indptr(X, n_rows // block_rows)
+        _check_indices(X.indices[: X.indptr[-1]], n_columns // block_columns, "column")
+
+
+def _check_indptr(X: Any, n_steps: int) -> None:
+    indptr, n_stored = X.indptr, min(len(X.indices), len(X.data))
+    if (
+        len(indptr) != n_steps + 1
+        or indptr[0] != 0
+        or indptr[-1] > n_stored
+        or (np.diff(indptr) < 0).any()
+    ):
+        raise ValueError(
+            f"X is not a valid sparse matrix: its indptr must rise from 0 to at most {n_stored}, "
+            f"the number of stored values, in {n_steps} steps."
+        )
+
+
+def _check_indices(indices: NDArray[Any], size: int, axis: str) -> None:
+    if len(indices) == 0:
+        return
+    for index in (int(indices.min()), int(indices.max())):
+        if not 0 <= index < size:
+            raise ValueError(
+                f"X is not a valid sparse matrix: it stores a value at {axis} {index}, outside "
+                f"of 0 to {size - 1}."
+            )
+
+
+def _check_finite(matrix: Matrix, column_names: Any) -> None:
+    found = make_rows(matrix).find_invalid()
+    if found is None:
+        return
+    row, column = found
+    value = float(matrix[row, column])
+    named = "" if column_names is None else f" ({column_names[column]!r})"
+    where = f"at row {row}, column {column}{named}"
+    if np.isnan(value):
+        raise ValueError(
+            f"Input X contains NaN {where}. Missing values are not accepted: fill them in, for "
+            "example with sklearn.impute.SimpleImputer, or drop these rows."
+        )
+    if np.isinf(value):
+        raise ValueError(f"Input X contains infinity: {value} {where}. Values must be finite.")
+    raise ValueError(
+        f"Input X contains a value too large for float32: {value} {where}. Values may go up to "
+        f"{np.finfo(np.float32).max:.2g} in magnitude (infinity is what float32 makes of more)."
+    )
+
+
+def _column_names(X: Any) -> Any:
+    columns = getattr(X, "columns", None)
+    return None if columns is None else list(columns)
