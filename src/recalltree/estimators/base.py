@@ -1,0 +1,343 @@
+"""What the estimators share: everything but their parameters and their core."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from recalltree.estimators.passes import (
+    Examples,
+    HeldOut,
+    hold_out,
+    learn_pass,
+    progressive_error,
+)
+from recalltree.estimators.prediction import Predictions
+from recalltree.estimators.progress import progress_bar
+from recalltree.labels import Growth, LabelTable, as_labels
+from recalltree.validation import (
+    Matrix,
+    check_features,
+    check_matrix,
+    check_weights,
+    count_threads,
+    is_sparse,
+    make_rows,
+)
+
+
+class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
+    """Base class of the estimators; not to be used by itself."""
+
+    _core_type: ClassVar[Any]
+    _core: Any
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "loss": [StrOptions({"logistic", "hinge", "squared"})],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "l2": [Interval(Real, 0, None, closed="left")],
+        "n_passes": [Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_jobs": [
+            None,
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Integral, None, -1, closed="right"),
+        ],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        loss: str,
+        learning_rate: float,
+        l2: float,
+        n_passes: int,
+        shuffle: bool,
+        early_stopping: bool,
+        validation_fraction: float,
+        n_jobs: int | None,
+        random_state: Any,
+        verbose: int,
+    ) -> None:
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.l2 = l2
+        self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # --- learning ---------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn from scratch, in ``n_passes`` passes over the data.
+
+        An interrupt (KeyboardInterrupt) is answered within a fraction of a second and leaves a
+        model that can be used, and that can go on with ``partial_fit``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Dense X makes dense rows of weights, sparse X sparse ones.
+        y : array-like of shape (n,)
+            Labels: strings, integers, booleans, or floats with integral values.
+        sample_weight : array-like of shape (n,), default=None
+            Importance of each example; one of weight 0 is as good as absent.
+
+        Returns
+        -------
+        self
+        """
+        matrix, examples, growth = self._check_examples(
+            LabelTable(), X, y, sample_weight, sort=True
+        )
+        if len(examples.kept) == 0:
+            raise ValueError(
+                "sample_weight is zero for every row, so there is nothing to learn; at least one "
+                "weight must be larger."
+            )
+        random_state = check_random_state(self.random_state)
+        core, config = self._make_core(matrix, random_state)
+        n_threads = count_threads(self.n_jobs)
+        held_out = None
+        if self.early_stopping:
+            kept, aside = hold_out(examples.kept, self.validation_fraction, random_state)
+            held_out = HeldOut(make_rows(matrix[aside]), examples, aside, n_threads)
+            examples = replace(examples, kept=kept)
+        check_features(self, X, reset=True)
+        self._begin(core, config, growth)
+        self._run_passes(examples, held_out, random_state, n_threads)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """Go on learning: one pass over the rows, in the order given.
+
+        New labels may appear at any time. They are appended to ``classes_`` in the order of their
+        first appearance; the classes known before keep their places.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+        y : array-like of shape (n,)
+        classes : array-like, default=None
+            Labels that will come, to be given their places in ``classes_`` now, in sorted order.
+            Never needed, and no limit: other labels may still appear.
+        sample_weight : array-like of shape (n,), default=None
+            Importance of each example; one of weight 0 is as good as absent.
+
+        Returns
+        -------
+        self
+        """
+        is_first = not hasattr(self, "_core")
+        matrix, examples, growth = self._check_examples(
+            LabelTable() if is_first else self._labels, X, y, sample_weight, classes=classes
+        )
+        if is_first:
+            core, config = self._make_core(matrix, check_random_state(self.random_state))
+        else:
+            check_features(self, X, reset=False)
+            self._check_config()
+        n_threads = count_threads(self.n_jobs)
+        if is_first:
+            check_features(self, X, reset=True)
+            self._begin(core, config, growth)
+            self.n_iter_ = 1
+        else:
+            growth.commit()
+        with progress_bar(len(examples.kept), verbose=self.verbose) as report:
+            learn_pass(
+                self._core,
+                examples,
+                examples.kept,
+                n_threads=n_threads,
+                first_pass=True,
+                report=report,
+            )
+        return self
+
+    def _check_examples(
+        self,
+        labels: LabelTable,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        classes: Any = None,
+        sort: bool = False,
+    ) -> tuple[Matrix, Examples, Growth]:
+        """Check everything that was given, and change nothing."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        matrix = check_matrix(X, estimator=self)
+        values = as_labels(y)
+        check_consistent_length(matrix, values)
+        n_rows = matrix.shape[0]
+        weights = check_weights(sample_weight, n_rows)
+        kept = np.arange(n_rows, dtype=np.int64) if weights is None else np.flatnonzero(weights)
+        growth = labels.grow()
+        if classes is not None:
+            growth.encode(as_labels(classes, "classes"), sort=True, name="classes")
+        class_ids = np.zeros(n_rows, dtype=np.uint32)
+        class_ids[kept] = growth.encode(values[kept], sort=sort)
+        return matrix, Examples(make_rows(matrix), class_ids, weights, kept), growth
+
+    def _begin(self, core: Any, config: dict[str, Any], growth: Growth) -> None:
+        """Forget the old model; from here on there is a new one, which knows no example."""
+        growth.commit()
+        self.__dict__.pop("validation_errors_", None)
+        # At once, so that no interrupt finds the core of one model with the labels of another.
+        self.__dict__.update(_core=core, _config=config, _labels=growth.table, n_iter_=0)
+
+    def _run_passes(
+        self,
+        examples: Examples,
+        held_out: HeldOut | None,
+        random_state: np.random.RandomState,
+        n_threads: int,
+    ) -> None:
+        kept = examples.kept
+        with progress_bar(self.n_passes * len(kept), verbose=self.verbose) as report:
+            for i in range(self.n_passes):
+                learn_pass(
+                    self._core,
+                    examples,
+                    random_state.permutation(kept) if self.shuffle else kept,
+                    n_threads=n_threads,
+                    first_pass=i == 0,
+                    report=report,
+                )
+                self.n_iter_ = i + 1
+                if held_out is not None:
+                    stop = held_out.measure(self._core)
+                    self.validation_errors_ = np.array(held_out.errors)
+                    if stop:
+                        break
+        if held_out is not None:
+            self._core = held_out.best(self._core)
+
+    # --- the core ---------------------------------------------------------------------------
+
+    @abstractmethod
+    def _own_config(self) -> dict[str, Any]:
+        """Return the parameters of the core that the other estimators do not have."""
+
+    def _model_config(self) -> dict[str, Any]:
+        return {
+            "loss": self.loss,
+            "learning_rate": float(self.learning_rate),
+            "l2": float(self.l2),
+            **self._own_config(),
+        }
+
+    def _make_core(
+        self, matrix: Matrix, random_state: np.random.RandomState
+    ) -> tuple[Any, dict[str, Any]]:
+        config = self._model_config()
+        # Drawn in any case: every estimator then sees the rows in the same order.
+        seed = int(random_state.randint(np.iinfo(np.int32).max))
+        core = self._core_type(
+            n_features=matrix.shape[1],
+            sparse=is_sparse(matrix),
+            **config,
+            **self._seed(seed),
+        )
+        return core, config
+
+    def _seed(self, seed: int) -> dict[str, int]:
+        return {}
+
+    def _check_config(self) -> None:
+        """Check that the parameters that shape the model are those it began with."""
+        now = self._model_config()
+        changed = sorted(name for name in now if now[name] != self._config[name])
+        if changed:
+            raise ValueError(
+                f"{', '.join(changed)} changed since learning began. partial_fit goes on with the "
+                "model as it is: set the parameter back, or call fit to begin anew."
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_core") and self._core.n_examples > 0
+
+    def _fitted_core(self) -> Any:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: it has learned no "
+                "example. Call 'fit' or 'partial_fit' first."
+            )
+        return self._core
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        core = state.pop("_core", None)
+        if core is not None:
+            state["_core_state"] = core.state()
+            state["_core_config"] = core.config
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        core_state = state.pop("_core_state", None)
+        core_config = state.pop("_core_config", None)
+        super().__setstate__(state)
+        if core_state is not None:
+            self._core = self._core_type.from_state(core_state, **core_config)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # --- what happened ----------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels; the position of a label is its class id and its column everywhere."""
+        self._fitted_core()
+        return self._labels.classes
+
+    @property
+    def n_classes_seen_(self) -> int:
+        """How many classes were learned so far (``classes=`` may have named more)."""
+        return self._fitted_core().n_classes_seen
+
+    @property
+    def progressive_error_(self) -> float:
+        """The error of predicting each example of the first pass just before learning it."""
+        return float(progressive_error(self._fitted_core()))
+
+    @property
+    def memory_by_part_(self) -> dict[str, int]:
+        """Bytes that the model takes, by part; the table of labels is not counted."""
+        return self._fitted_core().memory_bytes()
+
+    @property
+    def memory_bytes_(self) -> int:
+        """Bytes that the model takes; the table of labels is not counted."""
+        return sum(self.memory_by_part_.values())
+
+    @property
+    def work_(self) -> dict[str, int]:
+        """Counts of the work done so far: linear evaluations, histogram touches, examples."""
+        return self._fitted_core().work

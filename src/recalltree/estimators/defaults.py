@@ -1,0 +1,21 @@
+"""The defaults of every parameter: the one place where they are written.
+
+Where nothing else is said they are the paper's (section 4.1).
+"""
+
+LOSS = "logistic"
+LEARNING_RATE = 1.0
+L2 = 0.0
+
+N_PASSES = 1
+SHUFFLE = True
+EARLY_STOPPING = False
+VALIDATION_FRACTION = 0.1
+
+BOUND_LAMBDA = 1.0
+PATH_FEATURES = "path"
+PATH_INTERACTIONS = False
+ROUTER_WEIGHTING = "entropy"
+ROUTING_ORDER = "route_first"
+
+SWAP_RESISTANCE = 4.0

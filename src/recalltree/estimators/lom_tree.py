@@ -1,0 +1,152 @@
+"""LOMTree as an estimator."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from recalltree._core import LOMTree
+from recalltree.estimators import defaults
+from recalltree.estimators.tree_classifier import TreeClassifier
+
+
+class LOMTreeClassifier(TreeClassifier):
+    """LOMTree: a tree of routers that part the classes; the leaf answers with its majority.
+
+    The logarithmic-time algorithm that the Recall Tree is measured against. It compares no classes:
+    the candidates of a row are the labels that its leaf has seen, their scores are their counts
+    there, and probabilities are shares of these counts.
+
+    Parameters
+    ----------
+    max_nodes : int or None, default=None
+        How many nodes with a router there may be. None is one less than the number of classes seen
+        so far.
+    swap_resistance : float, default=4.0
+        How much busier than the least used leaf another leaf must be to take over its node when
+        ``max_nodes`` is reached.
+    loss : {"logistic", "hinge", "squared"}, default="logistic"
+        Loss of the binary linear models.
+    learning_rate : float, default=1.0
+        Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
+    l2 : float, default=0.0
+        Strength of the L2 penalty.
+    n_passes : int, default=1
+        Passes of ``fit`` over the data; ``partial_fit`` always makes one.
+    shuffle : bool, default=True
+        Let ``fit`` visit the rows in a new random order in every pass. ``partial_fit`` never
+        shuffles.
+    early_stopping : bool, default=False
+        Let ``fit`` hold out rows, measure the error on them after every pass, stop when 2 passes
+        in a row did not make it smaller, and keep the model of the best pass.
+    validation_fraction : float, default=0.1
+        Share of the rows that ``early_stopping`` holds out, drawn at random.
+    n_jobs : int or None, default=None
+        Threads. None is 1; -1 is all cores. Predictions do not depend on it. With more than
+        one, threads learn at the same time and write the same weights without waiting for each
+        other: learning is then not reproducible to the bit.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the rows. With a number and one thread, the model is the same bit for
+        bit every time.
+    verbose : int, default=0
+        1 shows a progress bar on standard error while learning.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels. The position of a label is its column everywhere. After ``fit`` they are
+        sorted; labels that ``partial_fit`` brings are appended in the order of their first
+        appearance, so that columns never move.
+    n_classes_seen_ : int
+        How many classes were learned so far.
+    n_features_in_ : int
+        How many features X has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had names that are all strings.
+    progressive_error_ : float
+        The error of predicting each example just before learning it, over the first pass of
+        ``fit`` and all of ``partial_fit``.
+    tree_ : TreeView
+        The tree: nodes, depth, counts, labels of each leaf.
+    memory_bytes_ : int
+        Bytes that the model takes.
+    memory_by_part_ : dict
+        The same by part.
+    n_iter_ : int
+        Passes that ``fit`` completed.
+    validation_errors_ : ndarray of shape (n_iter_,)
+        The error on the held-out rows after each pass, with ``early_stopping``.
+    work_ : dict
+        Counts of the work done: linear evaluations, histogram touches, examples.
+
+    See Also
+    --------
+    RecallTreeClassifier : Compares a few candidates at the end of the route.
+    OneAgainstAllClassifier : Compares all classes, at a cost linear in their number.
+
+    References
+    ----------
+    A. Choromanska, J. Langford, "Logarithmic Time Online Multiclass Prediction", NIPS 2015.
+
+    Examples
+    --------
+    >>> from recalltree import LOMTreeClassifier
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = LOMTreeClassifier(n_passes=5, random_state=0).fit(X, y)
+    >>> bool(clf.score(X, y) > 0.5)
+    True
+    """
+
+    _core_type = LOMTree
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **TreeClassifier._parameter_constraints,
+        "max_nodes": [None, Interval(Integral, 1, None, closed="left")],
+        "swap_resistance": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        max_nodes: int | None = None,
+        swap_resistance: float = defaults.SWAP_RESISTANCE,
+        loss: str = defaults.LOSS,
+        learning_rate: float = defaults.LEARNING_RATE,
+        l2: float = defaults.L2,
+        n_passes: int = defaults.N_PASSES,
+        shuffle: bool = defaults.SHUFFLE,
+        early_stopping: bool = defaults.EARLY_STOPPING,
+        validation_fraction: float = defaults.VALIDATION_FRACTION,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            loss=loss,
+            learning_rate=learning_rate,
+            l2=l2,
+            n_passes=n_passes,
+            shuffle=shuffle,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.max_nodes = max_nodes
+        self.swap_resistance = swap_resistance
+
+    def _own_config(self) -> dict[str, Any]:
+        return {
+            "max_nodes": int(self.max_nodes or 0),
+            "swap_resistance": float(self.swap_resistance),
+        }
+
+    def _log_link(self, scores: NDArray[np.float32]) -> NDArray[np.float64]:
+        # A leaf that has seen nothing yet passes its parent's label on, with count 0.
+        return np.log(np.maximum(scores.astype(np.float64), np.finfo(np.float64).tiny))

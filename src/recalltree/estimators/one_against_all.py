@@ -1,0 +1,137 @@
+"""One-against-all as an estimator."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval
+
+from recalltree._core import OneAgainstAll
+from recalltree.estimators import defaults
+from recalltree.estimators.base import OnlineClassifier
+
+
+class OneAgainstAllClassifier(OnlineClassifier):
+    """One-against-all: a linear predictor per class, all of them compared.
+
+    Accurate, at a cost linear in the number of classes; what the Recall Tree is measured against.
+
+    Parameters
+    ----------
+    negative_samples : int or None, default=None
+        Let each example teach its own class and this many of the others, drawn at random and
+        weighted to make up for those left out (the paper's negative gradient subsampling). None is
+        all of them. Prediction always compares all classes.
+    loss : {"logistic", "hinge", "squared"}, default="logistic"
+        Loss of the binary linear models.
+    learning_rate : float, default=1.0
+        Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
+    l2 : float, default=0.0
+        Strength of the L2 penalty.
+    n_passes : int, default=1
+        Passes of ``fit`` over the data; ``partial_fit`` always makes one.
+    shuffle : bool, default=True
+        Let ``fit`` visit the rows in a new random order in every pass. ``partial_fit`` never
+        shuffles.
+    early_stopping : bool, default=False
+        Let ``fit`` hold out rows, measure the error on them after every pass, stop when 2 passes
+        in a row did not make it smaller, and keep the model of the best pass.
+    validation_fraction : float, default=0.1
+        Share of the rows that ``early_stopping`` holds out, drawn at random.
+    n_jobs : int or None, default=None
+        Threads. None is 1; -1 is all cores. Predictions do not depend on it. With more than
+        one, threads learn at the same time and write the same weights without waiting for each
+        other: learning is then not reproducible to the bit.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the rows and of the negative samples. With a number and one thread, the
+        model is the same bit for bit every time.
+    verbose : int, default=0
+        1 shows a progress bar on standard error while learning.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels. The position of a label is its column everywhere. After ``fit`` they are
+        sorted; labels that ``partial_fit`` brings are appended in the order of their first
+        appearance, so that columns never move.
+    n_classes_seen_ : int
+        How many classes were learned so far.
+    n_features_in_ : int
+        How many features X has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had names that are all strings.
+    progressive_error_ : float
+        The error of predicting each example just before learning it, over the first pass of
+        ``fit`` and all of ``partial_fit``. With ``negative_samples``, over a sample of the
+        examples, so that it stays cheap.
+    memory_bytes_ : int
+        Bytes that the model takes.
+    memory_by_part_ : dict
+        The same by part.
+    n_iter_ : int
+        Passes that ``fit`` completed.
+    validation_errors_ : ndarray of shape (n_iter_,)
+        The error on the held-out rows after each pass, with ``early_stopping``.
+    work_ : dict
+        Counts of the work done: linear evaluations, histogram touches, examples.
+
+    See Also
+    --------
+    RecallTreeClassifier : Compares a few candidates, at a cost logarithmic in the classes.
+    LOMTreeClassifier : Compares none: the leaf of a tree answers.
+
+    Examples
+    --------
+    >>> from recalltree import OneAgainstAllClassifier
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = OneAgainstAllClassifier(random_state=0).fit(X, y)
+    >>> bool(clf.score(X, y) > 0.9)
+    True
+    >>> labels, probabilities = clf.predict_topk(X[:2], k=3)
+    >>> labels.shape, probabilities.shape
+    ((2, 3), (2, 3))
+    """
+
+    _core_type = OneAgainstAll
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **OnlineClassifier._parameter_constraints,
+        "negative_samples": [None, Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        negative_samples: int | None = None,
+        loss: str = defaults.LOSS,
+        learning_rate: float = defaults.LEARNING_RATE,
+        l2: float = defaults.L2,
+        n_passes: int = defaults.N_PASSES,
+        shuffle: bool = defaults.SHUFFLE,
+        early_stopping: bool = defaults.EARLY_STOPPING,
+        validation_fraction: float = defaults.VALIDATION_FRACTION,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            loss=loss,
+            learning_rate=learning_rate,
+            l2=l2,
+            n_passes=n_passes,
+            shuffle=shuffle,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.negative_samples = negative_samples
+
+    def _own_config(self) -> dict[str, Any]:
+        return {"negative_samples": int(self.negative_samples or 0)}
+
+    def _seed(self, seed: int) -> dict[str, int]:
+        return {"seed": seed}

@@ -1,0 +1,131 @@
+"""Passes over the data: in slices, so that an interrupt is answered; with rows held out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recalltree._core import Rows
+from recalltree.estimators.progress import Report
+
+#: How long a slice of rows should take. Python answers an interrupt between two slices.
+SLICE_SECONDS = 0.1
+FIRST_SLICE_ROWS = 64
+
+#: Passes without a smaller error on the held-out rows before early stopping.
+PATIENCE = 2
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What a core learns from: rows, the class of each, its weight, and which of them count."""
+
+    rows: Rows
+    class_ids: NDArray[np.uint32]  # (n,)
+    weights: NDArray[np.float32] | None  # (n,), None when all are 1
+    kept: NDArray[np.int64]  # the rows of non-zero weight, in order
+
+
+def progressive_error(core: Any) -> float:
+    """Return the progressive error of a core: NaN before anything was predicted."""
+    return core.progressive_errors / core.progressive_weight if core.progressive_weight else np.nan
+
+
+def learn_pass(
+    core: Any,
+    examples: Examples,
+    order: NDArray[np.int64],
+    *,
+    n_threads: int,
+    first_pass: bool,
+    report: Report,
+) -> None:
+    """Learn the examples in the given order, a slice at a time.
+
+    With one thread the result does not depend on where the slices end.
+    """
+    start, size = 0, FIRST_SLICE_ROWS
+    while start < len(order):
+        part = order[start : start + size]
+        began = perf_counter()
+        core.learn(examples.rows, examples.class_ids, examples.weights, part, n_threads, first_pass)
+        seconds = max(perf_counter() - began, 1e-6)
+        report(len(part), progressive_error(core))
+        start += len(part)
+        size = max(1, min(8 * size, int(len(part) * SLICE_SECONDS / seconds)))
+
+
+class HeldOut:
+    """Rows held out to measure each pass, and the best model so far.
+
+    Parameters
+    ----------
+    rows : Rows
+        The held-out rows alone.
+    examples : Examples
+        All rows; the classes and the weights of the held-out ones are taken from them.
+    aside : ndarray
+        Which rows of `examples` are held out.
+    n_threads : int
+
+    Attributes
+    ----------
+    errors : list of float
+        The error on the held-out rows after each pass.
+    """
+
+    def __init__(
+        self, rows: Rows, examples: Examples, aside: NDArray[np.int64], n_threads: int
+    ) -> None:
+        self.errors: list[float] = []
+        self._rows = rows
+        self._class_ids = examples.class_ids[aside].astype(np.int32)
+        self._weights = None if examples.weights is None else examples.weights[aside]
+        self._n_threads = n_threads
+        self._best_state: dict[str, NDArray[Any]] | None = None
+
+    def measure(self, core: Any) -> bool:
+        """Measure the error after a pass; return whether learning should stop."""
+        wrong = core.predict(self._rows, self._n_threads) != self._class_ids
+        self.errors.append(float(np.average(wrong, weights=self._weights)))
+        if self._best_pass == len(self.errors) - 1:
+            self._best_state = core.state()
+        return len(self.errors) - 1 - self._best_pass >= PATIENCE
+
+    def best(self, core: Any) -> Any:
+        """Return the core as it was after the best pass."""
+        if self._best_state is None or self._best_pass == len(self.errors) - 1:
+            return core
+        return type(core).from_state(self._best_state, **core.config)
+
+    @property
+    def _best_pass(self) -> int:
+        return int(np.argmin(self.errors))
+
+
+def hold_out(
+    kept: NDArray[np.int64], fraction: float, random_state: np.random.RandomState
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Split rows at random into those to learn from and those held out, each in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from recalltree.estimators.passes import hold_out
+    >>> learned, held_out = hold_out(np.arange(10), 0.2, np.random.RandomState(0))
+    >>> learned, held_out
+    (array([0, 1, 3, 4, 5, 6, 7, 9]), array([2, 8]))
+    """
+    n_held_out = max(1, round(fraction * len(kept)))
+    if n_held_out >= len(kept):
+        raise ValueError(
+            f"early_stopping holds out {n_held_out} of the rows of non-zero weight, of which there "
+            f"are n_samples={len(kept)}, and leaves none to learn from; give more rows, a smaller "
+            "validation_fraction, or early_stopping=False."
+        )
+    shuffled = random_state.permutation(kept)
+    return np.sort(shuffled[n_held_out:]), np.sort(shuffled[:n_held_out])

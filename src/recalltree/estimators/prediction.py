@@ -1,0 +1,196 @@
+"""Prediction: from scores of candidates to labels, top-k, probabilities."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.utils.metadata_routing import UNUSED
+
+from recalltree.estimators.probabilities import fill_up, log_sigmoid, log_sums, normalise
+from recalltree.labels import LabelTable
+from recalltree.validation import (
+    Matrix,
+    check_features,
+    check_matrix,
+    count_threads,
+    make_rows,
+    slice_rows,
+)
+
+#: ``predict_proba`` refuses to make a dense result of more bytes than this.
+DENSE_LIMIT_BYTES = 2**30
+
+#: Scores that are held at a time while probabilities are computed.
+_BLOCK_SCORES = 2**22
+
+#: The link of each loss is 1 / (1 + exp(-a · score)); this is a.
+_LINK_SCALE = {"logistic": 1.0, "hinge": 2.0, "squared": 2.0}
+
+
+class Predictions(metaclass=ABCMeta):
+    """The methods that predict. None of them changes the model."""
+
+    _labels: LabelTable
+    _config: dict[str, Any]
+    n_jobs: int | None
+
+    # An option of the call, not metadata that a meta-estimator would route.
+    __metadata_request__predict_proba: ClassVar[dict[str, Any]] = {"sparse": UNUSED}
+
+    @abstractmethod
+    def _fitted_core(self) -> Any:
+        """Return the core, or raise NotFittedError if it has learned nothing."""
+
+    def _check_new(self, X: Any) -> tuple[Any, Matrix, int]:
+        """Return the core, the checked X and the number of threads; change nothing."""
+        core = self._fitted_core()
+        matrix = check_matrix(X, estimator=self)
+        check_features(self, X, reset=False)
+        return core, matrix, count_threads(self.n_jobs)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the best label for each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        core, matrix, n_threads = self._check_new(X)
+        return self._labels.classes[core.predict(make_rows(matrix), n_threads)]
+
+    def predict_topk(self, X: Any, k: int = 5) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the `k` best labels for each row, the best first, and their probabilities.
+
+        Only candidates are scored. Where there are fewer than `k`, the most frequent of the other
+        classes follow with probability 0.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+        k : int, default=5
+            From 1 to the number of classes.
+
+        Returns
+        -------
+        labels : ndarray of shape (n, k)
+        probabilities : ndarray of shape (n, k)
+            As ``predict_proba`` gives them: over all candidates, not only over these `k`.
+        """
+        core, matrix, n_threads = self._check_new(X)
+        n_classes = len(self._labels)
+        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= n_classes:
+            raise ValueError(
+                f"k={k!r}: k must be an integer from 1 to the number of classes, {n_classes}."
+            )
+        class_ids = np.empty((matrix.shape[0], k), dtype=np.int32)
+        probabilities = np.zeros((matrix.shape[0], k))
+        for start, stop in self._blocks(matrix):
+            rows = slice_rows(matrix, start, stop)
+            indptr, _, scores = core.candidates(rows, n_threads)
+            sums = log_sums(indptr, self._log_link(scores))
+            ids, best_scores = core.predict_topk(rows, int(k), n_threads)
+            found = ids >= 0
+            logs = self._log_link(best_scores[found]) - np.repeat(sums, found.sum(axis=1))
+            probabilities[start:stop][found] = np.exp(logs)
+            class_ids[start:stop] = ids
+        if (class_ids[:, -1] < 0).any():
+            class_ids = fill_up(class_ids, self._classes_by_frequency())
+        return self._labels.classes[class_ids], probabilities
+
+    def predict_proba(self, X: Any, sparse: bool = False) -> Any:
+        """Return the probability of each class for each row.
+
+        The score of each candidate goes through the link of the loss, and the results are divided
+        by their sum; classes that are no candidates have probability 0. The largest probability of
+        a row is that of the label that ``predict`` returns.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+        sparse : bool, default=False
+            Return a CSR array, which holds the candidates only.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n, n_classes)
+            Columns in the order of ``classes_``; each row sums to 1.
+
+        Raises
+        ------
+        ValueError
+            If a dense result would take more than ``DENSE_LIMIT_BYTES`` (1 GiB)
+            of ``recalltree.estimators.prediction``.
+        """
+        core, matrix, n_threads = self._check_new(X)
+        shape = (matrix.shape[0], len(self._labels))
+        if not sparse and 8 * shape[0] * shape[1] > DENSE_LIMIT_BYTES:
+            raise ValueError(
+                f"predict_proba would make a dense array of shape {shape}, "
+                f"{8 * shape[0] * shape[1] / 2**30:.1f} GiB, and the limit is "
+                f"{DENSE_LIMIT_BYTES / 2**30:.1f} GiB. Use predict_topk(X, k) for the best "
+                "labels, predict_proba(X, sparse=True) for a CSR array, or fewer rows at a time."
+            )
+        if sparse:
+            indptr, class_ids, scores = core.candidates(make_rows(matrix), n_threads)
+            values = normalise(indptr, self._log_link(scores), scores)
+            result = _csr(indptr, class_ids, values, shape)
+            result.sort_indices()
+            return result
+        dense = np.zeros(shape)
+        for start, stop in self._blocks(matrix):
+            indptr, class_ids, scores = core.candidates(slice_rows(matrix, start, stop), n_threads)
+            row_ids = np.repeat(np.arange(start, stop), np.diff(indptr))
+            dense[row_ids, class_ids] = normalise(indptr, self._log_link(scores), scores)
+        return dense
+
+    def candidates(self, X: Any) -> Any:
+        """Return the classes that are scored for each row, with their scores.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+
+        Returns
+        -------
+        csr_array of shape (n, n_classes)
+            Columns in the order of ``classes_``. What is stored for a row are its candidates, in
+            their order: the most frequent first. The values are raw scores, larger is better, and
+            a stored 0 is a score like any other; ``predict_proba(X, sparse=True)`` has the
+            probabilities.
+        """
+        core, matrix, n_threads = self._check_new(X)
+        indptr, class_ids, scores = core.candidates(make_rows(matrix), n_threads)
+        return _csr(indptr, class_ids, scores, (matrix.shape[0], len(self._labels)))
+
+    def _log_link(self, scores: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the logarithm of what is normalised to be probabilities."""
+        return log_sigmoid(scores, _LINK_SCALE[self._config["loss"]])
+
+    def _max_candidates(self) -> int:
+        """Return how many candidates a row can have at most."""
+        return self._fitted_core().n_classes_seen
+
+    def _classes_by_frequency(self) -> NDArray[np.int64]:
+        """Return all class ids, the most frequent first as far as that is known."""
+        return np.arange(len(self._labels))
+
+    def _blocks(self, matrix: Matrix) -> Iterator[tuple[int, int]]:
+        size = max(1, _BLOCK_SCORES // max(1, self._max_candidates()))
+        for start in range(0, matrix.shape[0], size):
+            yield start, min(start + size, matrix.shape[0])
+
+
+def _csr(
+    indptr: NDArray[Any], class_ids: NDArray[Any], values: NDArray[Any], shape: tuple[int, int]
+) -> Any:
+    return csr_array((values, class_ids, indptr), shape=shape)

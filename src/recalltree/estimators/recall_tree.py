@@ -1,0 +1,200 @@
+"""The Recall Tree as an estimator."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from recalltree._core import RecallTree
+from recalltree.estimators import defaults
+from recalltree.estimators.tree_classifier import TreeClassifier
+
+
+class RecallTreeClassifier(TreeClassifier):
+    """The Recall Tree: online classification at a cost logarithmic in the number of classes.
+
+    A binary tree is grown while learning. Each example is routed down to the node where a few
+    candidate classes hold its label with the best guarantee, and only these are compared, each with
+    its own linear predictor (one-against-some).
+
+    Parameters
+    ----------
+    max_candidates : int or None, default=None
+        How many classes are compared at a node (F in the paper). None is 4·log2 of the number of
+        classes seen so far, rounded up.
+    max_depth : int or None, default=None
+        Depth of the tree. None is log2 of the number of classes seen so far, rounded up.
+    bound_lambda : float, default=1.0
+        Width of the confidence bound of recall (λ in the paper's equation 1): larger values stop
+        higher in the tree.
+    path_features : {"path", "leaf", "none"}, default="path"
+        What the class predictors see of the route: an indicator of every node passed below the
+        root, of the last node only, or nothing.
+    path_interactions : bool, default=False
+        Cross these indicators with the features: each pair of class and node then has its own
+        correction to the weights of the class. More accurate, slower, larger.
+    router_weighting : {"entropy", "unit"}, default="entropy"
+        Importance of the update of a router: how much entropy the choice of the side saves, as in
+        the paper, or 1.
+    routing_order : {"route_first", "update_first"}, default="route_first"
+        Whether an example that is learned is routed before the router learns from it, as a new
+        example would be, or after.
+    count_decay : float or None, default=None
+        Half-life of the label counts, in examples: old counts fade, so that the candidates follow
+        data that change. None keeps counts for ever.
+    loss : {"logistic", "hinge", "squared"}, default="logistic"
+        Loss of the binary linear models.
+    learning_rate : float, default=1.0
+        Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
+    l2 : float, default=0.0
+        Strength of the L2 penalty.
+    n_passes : int, default=1
+        Passes of ``fit`` over the data; ``partial_fit`` always makes one.
+    shuffle : bool, default=True
+        Let ``fit`` visit the rows in a new random order in every pass. ``partial_fit`` never
+        shuffles.
+    early_stopping : bool, default=False
+        Let ``fit`` hold out rows, measure the error on them after every pass, stop when 2 passes
+        in a row did not make it smaller, and keep the model of the best pass.
+    validation_fraction : float, default=0.1
+        Share of the rows that ``early_stopping`` holds out, drawn at random.
+    n_jobs : int or None, default=None
+        Threads. None is 1; -1 is all cores. Predictions do not depend on it. With more than
+        one, threads learn at the same time and write the same weights without waiting for each
+        other: learning is then not reproducible to the bit.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the rows. With a number and one thread, the model is the same bit for
+        bit every time.
+    verbose : int, default=0
+        1 shows a progress bar on standard error while learning.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels. The position of a label is its column everywhere. After ``fit`` they are
+        sorted; labels that ``partial_fit`` brings are appended in the order of their first
+        appearance, so that columns never move.
+    n_classes_seen_ : int
+        How many classes were learned so far.
+    n_features_in_ : int
+        How many features X has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had names that are all strings.
+    progressive_error_ : float
+        The error of predicting each example just before learning it, over the first pass of
+        ``fit`` and all of ``partial_fit``.
+    tree_ : TreeView
+        The tree: nodes, depth, counts, recall bounds, candidates.
+    memory_bytes_ : int
+        Bytes that the model takes.
+    memory_by_part_ : dict
+        The same by part.
+    n_iter_ : int
+        Passes that ``fit`` completed.
+    validation_errors_ : ndarray of shape (n_iter_,)
+        The error on the held-out rows after each pass, with ``early_stopping``.
+    work_ : dict
+        Counts of the work done: linear evaluations, histogram touches, examples.
+
+    See Also
+    --------
+    OneAgainstAllClassifier : Compares all classes, at a cost linear in their number.
+    LOMTreeClassifier : Compares none: the leaf answers.
+
+    References
+    ----------
+    H. Daumé III, N. Karampatziakis, J. Langford, P. Mineiro, "Logarithmic Time One-Against-Some",
+    ICML 2017.
+
+    Examples
+    --------
+    >>> from recalltree import RecallTreeClassifier
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = RecallTreeClassifier(n_passes=3, random_state=0).fit(X, y)
+    >>> bool(clf.score(X, y) > 0.95)
+    True
+
+    New classes may appear at any time:
+
+    >>> clf = RecallTreeClassifier().partial_fit([[0.0, 1.0]], ["up"])
+    >>> clf = clf.partial_fit([[1.0, 0.0]], ["right"])
+    >>> clf.classes_
+    array(['up', 'right'], dtype=object)
+    >>> clf.predict([[0.0, 2.0], [2.0, 0.0]])
+    array(['up', 'right'], dtype=object)
+    """
+
+    _core_type = RecallTree
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **TreeClassifier._parameter_constraints,
+        "max_candidates": [None, Interval(Integral, 1, None, closed="left")],
+        "max_depth": [None, Interval(Integral, 1, None, closed="left")],
+        "bound_lambda": [Interval(Real, 0, None, closed="left")],
+        "path_features": [StrOptions({"path", "leaf", "none"})],
+        "path_interactions": ["boolean"],
+        "router_weighting": [StrOptions({"entropy", "unit"})],
+        "routing_order": [StrOptions({"route_first", "update_first"})],
+        "count_decay": [None, Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        max_candidates: int | None = None,
+        max_depth: int | None = None,
+        bound_lambda: float = defaults.BOUND_LAMBDA,
+        path_features: str = defaults.PATH_FEATURES,
+        path_interactions: bool = defaults.PATH_INTERACTIONS,
+        router_weighting: str = defaults.ROUTER_WEIGHTING,
+        routing_order: str = defaults.ROUTING_ORDER,
+        count_decay: float | None = None,
+        loss: str = defaults.LOSS,
+        learning_rate: float = defaults.LEARNING_RATE,
+        l2: float = defaults.L2,
+        n_passes: int = defaults.N_PASSES,
+        shuffle: bool = defaults.SHUFFLE,
+        early_stopping: bool = defaults.EARLY_STOPPING,
+        validation_fraction: float = defaults.VALIDATION_FRACTION,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            loss=loss,
+            learning_rate=learning_rate,
+            l2=l2,
+            n_passes=n_passes,
+            shuffle=shuffle,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.max_candidates = max_candidates
+        self.max_depth = max_depth
+        self.bound_lambda = bound_lambda
+        self.path_features = path_features
+        self.path_interactions = path_interactions
+        self.router_weighting = router_weighting
+        self.routing_order = routing_order
+        self.count_decay = count_decay
+
+    def _own_config(self) -> dict[str, Any]:
+        return {
+            "max_candidates": int(self.max_candidates or 0),
+            "max_depth": int(self.max_depth or 0),
+            "bound_lambda": float(self.bound_lambda),
+            "path_features": self.path_features,
+            "path_interactions": bool(self.path_interactions),
+            "router_weighting": self.router_weighting,
+            "routing_order": self.routing_order,
+            "count_decay": float(self.count_decay or 0),
+        }
+
+    def _max_candidates(self) -> int:
+        return self._fitted_core().max_candidates_now
