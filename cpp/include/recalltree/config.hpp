@@ -1,0 +1,45 @@
+// What a learner can be told. Defaults and names are those of the Python estimators.
+#pragma once
+
+#include <cstdint>
+
+namespace recalltree {
+
+enum class Loss { logistic, hinge, squared };
+enum class PathFeatures { none, leaf, path };
+enum class RouterWeighting { entropy, unit };
+enum class RoutingOrder { route_first, update_first };
+
+struct LearnerConfig {
+  std::uint32_t n_features = 0;
+  bool sparse = false;  // weights only for touched (row, feature) pairs, instead of whole rows
+  Loss loss = Loss::logistic;
+  double learning_rate = 1.0;
+  double l2 = 0.0;
+};
+
+struct RecallTreeConfig {
+  LearnerConfig learner;
+  std::uint32_t max_candidates = 0;  // F; 0: 4 log2 K, K the classes seen so far
+  std::uint32_t max_depth = 0;       // 0: log2 K
+  double bound_lambda = 1.0;
+  PathFeatures path_features = PathFeatures::path;
+  bool path_interactions = false;
+  RouterWeighting router_weighting = RouterWeighting::entropy;
+  RoutingOrder routing_order = RoutingOrder::route_first;
+  double count_decay = 0.0;  // half-life of a count, in examples; 0: counts never fade
+};
+
+struct OneAgainstAllConfig {
+  LearnerConfig learner;
+  std::uint32_t negative_samples = 0;  // 0: every other class is a negative
+  std::uint64_t seed = 0;
+};
+
+struct LOMTreeConfig {
+  LearnerConfig learner;
+  std::uint32_t max_nodes = 0;  // internal nodes; 0: classes seen - 1
+  double swap_resistance = 4.0;
+};
+
+}  // namespace recalltree

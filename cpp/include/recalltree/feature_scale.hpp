@@ -1,0 +1,82 @@
+// Scale normalisation, shared by all linear models: a feature is divided by the largest magnitude it has shown, and
+// the learning rate by the root of the mean squared norm of what is left. Multiplying a feature by a constant
+// therefore changes nothing.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "config.hpp"
+#include "example.hpp"
+#include "intended_race.hpp"
+#include "kernels.hpp"
+#include "rows.hpp"
+
+namespace recalltree {
+
+class FeatureScale {
+ public:
+  explicit FeatureScale(const LearnerConfig& config) : config_(config), scale_(config.n_features, 0.0f) {}
+
+  // Row i as learners see it now. Features never learned from are zero.
+  void read(const Rows& rows, std::size_t i, Example& out) const {
+    normalise(rows, i, out, [](float& scale, float) { return relaxed_load(scale); });
+  }
+
+  // The same, after the scales and the mean norm have taken the row into account.
+  void learn(const Rows& rows, std::size_t i, double weight, Example& out) {
+    double norm = 1.0 + normalise(rows, i, out, [](float& scale, float magnitude) {
+      const float known = relaxed_load(scale);
+      if (magnitude <= known) return known;
+      relaxed_store(scale, magnitude);
+      return magnitude;
+    });
+    norm = relaxed_load(norm_sum_) + weight * norm;
+    weight += relaxed_load(weight_sum_);
+    relaxed_store(norm_sum_, norm);
+    relaxed_store(weight_sum_, weight);
+    out.rate = config_.learning_rate / std::sqrt(norm / weight);
+  }
+
+  std::vector<float>& scale() { return scale_; }
+  double& norm_sum() { return norm_sum_; }
+  double& weight_sum() { return weight_sum_; }
+  std::size_t bytes() const { return scale_.size() * sizeof(float); }
+
+ private:
+  // Returns the squared norm of the normalised row.
+  template <class ScaleOf>
+  double normalise(const Rows& rows, std::size_t i, Example& out, ScaleOf scale_of) const {
+    float* scale = const_cast<float*>(scale_.data());
+    if (!config_.sparse) {
+      out.dense.reserve(config_.n_features);
+      float* z = out.dense.data();
+      if (rows.sparse) std::fill(z, z + out.dense.size(), 0.0f);
+      rows.visit(i, [&](std::uint32_t j, float x) {
+        const float s = scale_of(scale[j], std::fabs(x));
+        z[j] = s > 0.0f ? x / s : 0.0f;
+      });
+      return kernels().dot(z, z, out.dense.size());
+    }
+    out.keys.clear();
+    out.values.clear();
+    double norm = 0.0;
+    rows.visit(i, [&](std::uint32_t j, float x) {
+      if (x == 0.0f) return;
+      const float s = scale_of(scale[j], std::fabs(x));
+      if (s == 0.0f) return;
+      const float z = x / s;
+      out.keys.push_back(j);
+      out.values.push_back(z);
+      norm += double(z) * double(z);
+    });
+    return norm;
+  }
+
+  LearnerConfig config_;
+  std::vector<float> scale_;
+  double norm_sum_ = 0.0, weight_sum_ = 0.0;
+};
+
+}  // namespace recalltree

@@ -1,0 +1,274 @@
+// The kernels' only definition. Included by cpp/src/kernels_*.cpp inside the namespace of one
+// instruction set, which is chosen by that file's compiler flags. No include guard on purpose.
+
+// kLanes floats. Compilers with vector extensions map it to whatever registers the flags allow;
+// the plain array is the portable fallback (and what the "scalar" variant uses).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"  // nothing here crosses a library boundary
+#endif
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(RECALLTREE_SCALAR)
+typedef float F16 __attribute__((vector_size(64)));
+typedef std::int32_t I16 __attribute__((vector_size(64)));
+
+RECALLTREE_INTENDED_RACE inline F16 load(const float* p) { return *reinterpret_cast<const F16*>(p); }
+RECALLTREE_INTENDED_RACE inline void store(float* p, F16 v) { *reinterpret_cast<F16*>(p) = v; }
+inline F16 broadcast(float v) { return F16{} + v; }
+inline F16 rsqrt_guess(F16 a) { return (F16)(0x5f375a86 - ((I16)a >> 1)); }
+inline F16 positive_part(F16 v) { return (F16)((I16)v & (v > F16{})); }
+inline F16 where_nonzero(F16 z, F16 a, F16 b) {
+  I16 m = z != F16{};
+  return (F16)(((I16)a & m) | ((I16)b & ~m));
+}
+inline float fold(F16 v) {
+  typedef float F8 __attribute__((vector_size(32)));
+  typedef float F4 __attribute__((vector_size(16)));
+  F8 a, b;
+  std::memcpy(&a, &v, 32);
+  std::memcpy(&b, reinterpret_cast<const char*>(&v) + 32, 32);
+  F8 e = a + b;
+  F4 c, d;
+  std::memcpy(&c, &e, 16);
+  std::memcpy(&d, reinterpret_cast<const char*>(&e) + 16, 16);
+  F4 f = c + d;
+  return (f[0] + f[2]) + (f[1] + f[3]);
+}
+#else
+struct alignas(64) F16 {
+  float lane[kLanes];
+};
+template <class Op>
+inline F16 each(Op op) {
+  F16 out;
+  for (std::size_t i = 0; i < kLanes; ++i) out.lane[i] = op(i);
+  return out;
+}
+inline F16 operator+(const F16& a, const F16& b) {
+  return each([&](std::size_t i) { return a.lane[i] + b.lane[i]; });
+}
+inline F16 operator-(const F16& a, const F16& b) {
+  return each([&](std::size_t i) { return a.lane[i] - b.lane[i]; });
+}
+inline F16 operator*(const F16& a, const F16& b) {
+  return each([&](std::size_t i) { return a.lane[i] * b.lane[i]; });
+}
+inline F16& operator+=(F16& a, const F16& b) { return a = a + b; }
+RECALLTREE_INTENDED_RACE inline F16 load(const float* p) {
+  F16 out;
+  for (std::size_t i = 0; i < kLanes; ++i) out.lane[i] = p[i];
+  return out;
+}
+RECALLTREE_INTENDED_RACE inline void store(float* p, const F16& v) {
+  for (std::size_t i = 0; i < kLanes; ++i) p[i] = v.lane[i];
+}
+inline F16 broadcast(float v) {
+  return each([&](std::size_t) { return v; });
+}
+inline F16 rsqrt_guess(const F16& a) {
+  return each([&](std::size_t i) {
+    return std::bit_cast<float>(0x5f375a86 - (std::bit_cast<std::int32_t>(a.lane[i]) >> 1));
+  });
+}
+inline F16 positive_part(const F16& v) {
+  return each([&](std::size_t i) { return v.lane[i] > 0 ? v.lane[i] : 0.0f; });
+}
+inline F16 where_nonzero(const F16& z, const F16& a, const F16& b) {
+  return each([&](std::size_t i) { return z.lane[i] != 0 ? a.lane[i] : b.lane[i]; });
+}
+inline float fold(const F16& v) {
+  float s[8];
+  for (std::size_t i = 0; i < 8; ++i) s[i] = v.lane[i] + v.lane[i + 8];
+  for (std::size_t i = 0; i < 4; ++i) s[i] = s[i] + s[i + 4];
+  return (s[0] + s[2]) + (s[1] + s[3]);
+}
+#endif
+
+// 1/sqrt(a), relative error below 3e-7, from additions and multiplications only: the same bits everywhere.
+inline F16 rsqrt(F16 a) {
+  const F16 half = a * broadcast(0.5f), three_halves = broadcast(1.5f);
+  F16 y = rsqrt_guess(a);
+  y = y * (three_halves - half * y * y);
+  y = y * (three_halves - half * y * y);
+  y = y * (three_halves - half * y * y);
+  return y;
+}
+
+RECALLTREE_INTENDED_RACE float dot(const float* a, const float* b, std::size_t n) {
+  F16 sum = broadcast(0.0f);
+  for (std::size_t i = 0; i < n; i += kLanes) sum += load(a + i) * load(b + i);
+  return fold(sum);
+}
+
+template <std::size_t R, std::size_t C>
+RECALLTREE_INTENDED_RACE inline void dot_tile(const float* x, std::size_t x_stride, const float* const* w,
+                                              std::size_t n, float* out, std::size_t out_stride) {
+  F16 sum[R][C];
+  for (std::size_t r = 0; r < R; ++r)
+    for (std::size_t c = 0; c < C; ++c) sum[r][c] = broadcast(0.0f);
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    F16 column[C];
+    for (std::size_t c = 0; c < C; ++c) column[c] = load(w[c] + i);
+    for (std::size_t r = 0; r < R; ++r) {
+      const F16 row = load(x + r * x_stride + i);
+      for (std::size_t c = 0; c < C; ++c) sum[r][c] += row * column[c];
+    }
+  }
+  for (std::size_t r = 0; r < R; ++r)
+    for (std::size_t c = 0; c < C; ++c) out[r * out_stride + c] = fold(sum[r][c]);
+}
+
+RECALLTREE_INTENDED_RACE void dot_block(const float* x, std::size_t x_stride, std::size_t rows,
+                                        const float* const* w, std::size_t columns, std::size_t n, float* out,
+                                        std::size_t out_stride) {
+  constexpr std::size_t R = kTileRows, C = kTileColumns;
+  std::size_t r = 0;
+  for (; r + R <= rows; r += R) {
+    std::size_t c = 0;
+    for (; c + C <= columns; c += C)
+      dot_tile<R, C>(x + r * x_stride, x_stride, w + c, n, out + r * out_stride + c, out_stride);
+    for (; c < columns; ++c)
+      dot_tile<R, 1>(x + r * x_stride, x_stride, w + c, n, out + r * out_stride + c, out_stride);
+  }
+  for (; r < rows; ++r) {
+    std::size_t c = 0;
+    for (; c + C <= columns; c += C)
+      dot_tile<1, C>(x + r * x_stride, x_stride, w + c, n, out + r * out_stride + c, out_stride);
+    for (; c < columns; ++c)
+      dot_tile<1, 1>(x + r * x_stride, x_stride, w + c, n, out + r * out_stride + c, out_stride);
+  }
+}
+
+RECALLTREE_INTENDED_RACE float accumulate(float* G, const float* z, float weighted_g2, float* r,
+                                          std::size_t n) {
+  const F16 g2 = broadcast(weighted_g2), offset = broadcast(kAccumulatorOffset);
+  F16 sum = broadcast(0.0f);
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const F16 zi = load(z + i);
+    const F16 Gi = load(G + i) + g2 * (zi * zi);
+    store(G + i, Gi);
+    const F16 ri = zi * rsqrt(Gi + offset);
+    store(r + i, ri);
+    sum += zi * ri;
+  }
+  return fold(sum);
+}
+
+RECALLTREE_INTENDED_RACE void step(float* w, const float* r, float h, std::size_t n) {
+  const F16 hi = broadcast(h);
+  for (std::size_t i = 0; i < n; i += kLanes) store(w + i, load(w + i) + hi * load(r + i));
+}
+
+RECALLTREE_INTENDED_RACE void shrink(float* w, const float* G, const float* z, float shrinkage, std::size_t n) {
+  const F16 one = broadcast(1.0f), s = broadcast(shrinkage), offset = broadcast(kAccumulatorOffset);
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const F16 wi = load(w + i);
+    const F16 kept = wi * positive_part(one - s * rsqrt(load(G + i) + offset));
+    store(w + i, where_nonzero(load(z + i), kept, wi));
+  }
+}
+
+// exp and log by fixed sequences of IEEE operations: reproducible on every machine, and the compiler can put
+// several in one register. Relative error about 1e-15 in the range used.
+inline double exp_(double x) {
+  x = x > 700.0 ? 700.0 : (x < -700.0 ? -700.0 : x);
+  const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
+  const double k = (x * 1.4426950408889634 + magic);
+  const double n = k - magic;
+  const double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
+  double s = 1.0 / 479001600.0;
+  s = s * r + 1.0 / 39916800.0;
+  s = s * r + 1.0 / 3628800.0;
+  s = s * r + 1.0 / 362880.0;
+  s = s * r + 1.0 / 40320.0;
+  s = s * r + 1.0 / 5040.0;
+  s = s * r + 1.0 / 720.0;
+  s = s * r + 1.0 / 120.0;
+  s = s * r + 1.0 / 24.0;
+  s = s * r + 1.0 / 6.0;
+  s = s * r + 0.5;
+  s = s * r + 1.0;
+  s = s * r + 1.0;
+  const std::uint64_t scale = (std::bit_cast<std::uint64_t>(k) + 1023u) << 52;
+  return s * std::bit_cast<double>(scale);
+}
+
+// Positive, normal x only.
+inline double log_(double x) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
+  // Mantissa in [sqrt(1/2), sqrt(2)), exponent to match.
+  const std::uint64_t shifted = bits - 0x3fe6a09e667f3bcdull;
+  const std::uint64_t exponent = ((shifted >> 52) ^ 0x800u) & 0xfffu;  // biased by 2048: no sign to extend
+  const double m = std::bit_cast<double>(bits - (shifted & 0xfff0000000000000ull));
+  const double e = std::bit_cast<double>(0x4330000000000000ull | exponent) - (4503599627370496.0 + 2048.0);
+  const double s = (m - 1.0) / (m + 1.0), q = s * s;
+  double t = 2.0 / 19.0;
+  t = t * q + 2.0 / 17.0;
+  t = t * q + 2.0 / 15.0;
+  t = t * q + 2.0 / 13.0;
+  t = t * q + 2.0 / 11.0;
+  t = t * q + 2.0 / 9.0;
+  t = t * q + 2.0 / 7.0;
+  t = t * q + 2.0 / 5.0;
+  t = t * q + 2.0 / 3.0;
+  t = t * q + 2.0;
+  return e * 0.69314718055994530942 + s * t;
+}
+
+void gradients(Loss loss, const float* p, const float* y, double* g, std::size_t n) {
+  switch (loss) {
+    case Loss::logistic:
+      for (std::size_t i = 0; i < n; ++i) g[i] = -y[i] / (1.0 + exp_(double(y[i]) * double(p[i])));
+      break;
+    case Loss::hinge:
+      for (std::size_t i = 0; i < n; ++i) g[i] = double(y[i]) * double(p[i]) < 1.0 ? -double(y[i]) : 0.0;
+      break;
+    case Loss::squared:
+      for (std::size_t i = 0; i < n; ++i) g[i] = 2.0 * (double(p[i]) - double(y[i]));
+      break;
+  }
+}
+
+// The margin q = y p moves along q + e^q = q0 + e^q0 + t c. With u = e^q that is u + log u = X, solved by a
+// close guess and two fourth-order steps (Fritsch, Shafer and Crowley's iteration).
+inline double logistic_step(double p, double y, double t, double c) {
+  const double q0 = y * p;
+  const double e0 = exp_(q0 > 30.0 ? 30.0 : q0);
+  const double moved = t * c;
+  const double X = q0 + e0 + moved;
+  const double eX = exp_(X > 1.0 ? 1.0 : X);
+  const double large = X > 1.0 ? X : 1.0;
+  double u = X > 1.0 ? large - log_(large) : eX / (1.0 + eX);
+  u = u < 1e-300 ? 1e-300 : u;
+  for (int i = 0; i < 2; ++i) {
+    const double residual = X - u - log_(u);
+    const double a = 1.0 + u;
+    const double b = 2.0 * a * (a + (2.0 / 3.0) * residual);
+    u = u * (1.0 + (residual / a) * ((b - residual) / (b - 2.0 * residual)));
+  }
+  // Two forms of the same difference; each is exact where the other cancels.
+  const double by_log = log_(u) - q0, by_sum = e0 + moved - u;
+  return y * (u > 1.0 ? by_log : by_sum) / c;
+}
+
+void steps(Loss loss, const float* p, const float* y, const double* t, const double* c, double* h,
+           std::size_t n) {
+  switch (loss) {
+    case Loss::logistic:
+      for (std::size_t i = 0; i < n; ++i) h[i] = logistic_step(p[i], y[i], t[i], c[i]);
+      break;
+    case Loss::hinge:
+      for (std::size_t i = 0; i < n; ++i) {
+        const double room = (1.0 - double(y[i]) * double(p[i])) / c[i];
+        h[i] = double(y[i]) * (t[i] < room ? t[i] : room);
+      }
+      break;
+    case Loss::squared:
+      for (std::size_t i = 0; i < n; ++i)
+        h[i] = (double(y[i]) - double(p[i])) * (1.0 - exp_(-2.0 * t[i] * c[i])) / c[i];
+      break;
+  }
+}
+
+const Kernels& table() {
+  static const Kernels kernels{kName, dot, dot_block, accumulate, step, shrink, gradients, steps};
+  return kernels;
+}

@@ -1,0 +1,73 @@
+// LOMTree: a tree of routers with one class per leaf, grown and recycled online. The paper's computational baseline.
+// The conventions are those of recalltree.reference's LOMTree.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "config.hpp"
+#include "label_index.hpp"
+#include "learner.hpp"
+#include "tree.hpp"
+
+namespace recalltree {
+
+class LOMTree final : public Learner {
+ public:
+  explicit LOMTree(const LOMTreeConfig& config);
+
+  struct Margin {
+    double sum = 0.0, weight = 0.0;
+    double mean() const { return weight > 0.0 ? sum / weight : 0.0; }
+    void add(double w, double margin) { sum += w * margin, weight += w; }
+  };
+  // A leaf has counts; a node with a router has margins.
+  struct Node {
+    NodeId left = kNoNode, right = kNoNode, parent = kNoNode;
+    RowId router = 0;  // of a node with children
+    double min_count = 0.0;
+    ClassId majority = kNoClass;
+    LabelIndex labels;
+    std::vector<double> counts;         // leaf: beside labels
+    Margin margin;                      // router: over all examples
+    std::vector<Margin> class_margins;  // router: beside labels
+    bool is_leaf() const { return left == kNoNode; }
+  };
+
+  const LOMTreeConfig& config() const { return lom_config_; }
+  const Weights& routers() const { return *routers_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  NodeId root() const { return root_; }
+  void route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const;
+  // A leaf's classes, the majority first, then by count, ties in order of arrival.
+  std::vector<std::pair<ClassId, double>> leaf_labels(NodeId leaf) const;
+
+  State save() override;
+  void load(const State& state) override;
+  std::vector<std::pair<std::string, std::size_t>> memory() const override;
+
+ protected:
+  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws, bool shared) override;
+  void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
+  void begin_batch(const Batch&) override { routers_->reclaim(); }
+  // Swaps change the shape of the tree, so that one thread learns, whatever the size of the team.
+  void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
+
+ private:
+  void descend(const Example& x, std::vector<NodeId>& route, std::vector<float>& margins) const;
+  float update_router(NodeId n, float margin, ClassId y, double weight, Workspace& ws);
+  bool split(NodeId n);
+  bool swap(NodeId n);
+  void become_router(NodeId n, NodeId left, NodeId right, RowId router);
+  void clear(NodeId n, NodeId parent, ClassId majority, double min_count);
+  void recompute_min_counts(NodeId n);
+  std::size_t budget() const;
+
+  LOMTreeConfig lom_config_;
+  std::unique_ptr<Weights> routers_;
+  std::vector<Node> nodes_;
+  NodeId root_ = 0;
+  std::size_t n_routers_ = 0;
+};
+
+}  // namespace recalltree

@@ -1,0 +1,91 @@
+// The Recall Tree (figures 1 and 2 of the paper).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <shared_mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "config.hpp"
+#include "learner.hpp"
+#include "tree.hpp"
+
+namespace recalltree {
+
+class RecallTree final : public Learner {
+ public:
+  explicit RecallTree(const RecallTreeConfig& config);
+
+  // F and the maximum depth, as they follow from the number of classes seen.
+  struct Limits {
+    std::uint32_t max_candidates, max_depth;
+  };
+  Limits limits(std::size_t n_classes) const;
+
+  const Tree& tree() const { return tree_; }
+  double node_total(NodeId n) const;  // with decay applied
+  double node_recall_bound(NodeId n) const;
+  // In candidate order, counts with decay applied.
+  std::vector<LabelHistogram::Candidate> ranked_labels(NodeId n) const;
+  void route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const;
+
+  const RecallTreeConfig& config() const { return recall_config_; }
+  const Weights& predictors() const { return *predictors_; }
+  const Weights& routers() const { return *routers_; }
+  const Weights& path_weights() const { return path_weights_; }
+  const Weights& interactions() const { return *interactions_; }
+  RowId interaction_row(ClassId y, NodeId n) const;  // kNoRow if it never learned
+
+  State save() override;
+  void load(const State& state) override;
+  std::vector<std::pair<std::string, std::size_t>> memory() const override;
+
+ protected:
+  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws, bool shared) override;
+  void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
+  void begin_batch(const Batch& batch) override;
+  void end_batch() override;
+  void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
+  std::shared_ptr<const void> prepare_prediction(std::size_t n_rows) const override;
+
+ private:
+  // Training, in the paper's words.
+  void update_router(NodeId n, float margin, ClassId y, double weight, double inflation, Workspace& ws, bool shared);
+  // Returns the node's recall bound with the label counted.
+  double update_candidates(NodeId n, ClassId y, double weight, double inflation, std::uint32_t max_candidates,
+                           Workspace& ws, bool shared);
+  void update_predictors(ClassId y, double weight, const std::vector<NodeId>& route, Workspace& ws, bool shared);
+
+  // The descent of prediction. The route ends at the node where it stops; margins (optional) are those computed on the way.
+  void descend(const Example& x, const Limits& limits, double inflation, std::vector<NodeId>& route,
+               std::vector<float>& margins, bool shared) const;
+  float margin(NodeId n, const Example& x) const;
+  double recall(NodeId n, std::uint32_t max_candidates, double inflation, bool shared) const;
+  // Into ws.candidates; false, and nothing there, if y is given and is not one of them.
+  bool gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y, Workspace& ws, bool shared) const;
+  // Scores of ws.candidates at the end of a route, into ws.scores.
+  void score_candidates(const std::vector<NodeId>& route, Workspace& ws) const;
+  void path_features(const std::vector<NodeId>& route, Example& path) const;
+  // Whether y wins among the scored ws.candidates if its count is taken to be smaller by `added`.
+  static bool wins(ClassId y, double added, const Workspace& ws);
+
+  // Counts are kept in growing units instead of letting the old ones fade: an example learned as the n-th adds its
+  // weight times inflation(n).
+  double inflation(double n) const;
+  void rebase_inflation(double n);
+  RowId interaction_row_or_new(ClassId y, NodeId n);
+
+  RecallTreeConfig recall_config_;
+  Tree tree_;
+  std::unique_ptr<Weights> predictors_, routers_, interactions_;
+  SparseWeights path_weights_;  // row: class, key: node
+  std::uint32_t fitted_candidates_ = 0;
+  double decay_origin_ = 0.0;
+  mutable std::shared_mutex interactions_mutex_;
+  std::unordered_map<std::uint64_t, RowId> interaction_rows_;
+
+  struct Packed;
+};
+
+}  // namespace recalltree

@@ -1,0 +1,37 @@
+// A one-byte lock for critical sections of a few dozen instructions.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+namespace recalltree {
+
+class SpinLock {
+ public:
+  void lock() {
+    for (int spins = 0; locked_.exchange(true, std::memory_order_acquire); ++spins)
+      if (spins > 64) std::this_thread::yield();
+  }
+  void unlock() { locked_.store(false, std::memory_order_release); }
+
+  // Holds the lock while in scope, or does nothing when one thread works alone.
+  class Guard {
+   public:
+    Guard(SpinLock& lock, bool shared) : lock_(shared ? &lock : nullptr) {
+      if (lock_) lock_->lock();
+    }
+    ~Guard() {
+      if (lock_) lock_->unlock();
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+   private:
+    SpinLock* lock_;
+  };
+
+ private:
+  std::atomic<bool> locked_{false};
+};
+
+}  // namespace recalltree

@@ -1,0 +1,66 @@
+// A vector whose elements never move, so that threads may use old elements while a new one is added.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+
+namespace recalltree {
+
+template <class T>
+class StableVector {
+  // Two levels of directories over small chunks: at most kInner elements are allocated ahead of need.
+  static constexpr std::size_t kChunk = 32, kInner = 4096, kOuter = 4096;
+  struct Directory {
+    std::array<std::atomic<T*>, kInner> chunks{};
+    ~Directory() {
+      for (auto& c : chunks) delete[] c.load(std::memory_order_relaxed);
+    }
+  };
+
+ public:
+  ~StableVector() {
+    for (auto& d : outer_) delete d.load(std::memory_order_relaxed);
+  }
+
+  std::size_t size() const { return size_.load(std::memory_order_acquire); }
+
+  T& operator[](std::size_t i) { return *find(i); }
+  const T& operator[](std::size_t i) const { return *find(i); }
+
+  // Default-constructs one more element and returns its index. `prepare` runs before others can see it.
+  template <class Prepare>
+  std::size_t add(Prepare prepare) {
+    std::lock_guard lock(mutex_);
+    const std::size_t i = size_.load(std::memory_order_relaxed);
+    const std::size_t chunk = i / kChunk;
+    if (chunk / kInner >= kOuter) throw std::length_error("a model holds at most 2^29 rows or nodes");
+    auto& directory = outer_[chunk / kInner];
+    if (directory.load(std::memory_order_relaxed) == nullptr)
+      directory.store(new Directory, std::memory_order_release);
+    auto& slot = directory.load(std::memory_order_relaxed)->chunks[chunk % kInner];
+    if (slot.load(std::memory_order_relaxed) == nullptr) slot.store(new T[kChunk], std::memory_order_release);
+    prepare(slot.load(std::memory_order_relaxed)[i % kChunk]);
+    size_.store(i + 1, std::memory_order_release);
+    return i;
+  }
+
+  std::size_t bytes() const { return (size() + kChunk - 1) / kChunk * kChunk * sizeof(T); }
+
+ private:
+  T* find(std::size_t i) const {
+    const std::size_t chunk = i / kChunk;
+    return outer_[chunk / kInner].load(std::memory_order_acquire)->chunks[chunk % kInner].load(
+               std::memory_order_acquire) +
+           i % kChunk;
+  }
+
+  std::array<std::atomic<Directory*>, kOuter> outer_{};
+  std::atomic<std::size_t> size_{0};
+  std::mutex mutex_;
+};
+
+}  // namespace recalltree

@@ -1,0 +1,56 @@
+// Threads for the length of one call. Nothing outlives the call: no pool to clash with another library's, and
+// forked processes inherit no locks.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace recalltree {
+
+// Runs work(thread, n_threads) on every thread of the team, the caller's included. The first exception is rethrown.
+template <class F>
+void run_team(std::size_t n_threads, F work) {
+  if (n_threads <= 1) {
+    work(std::size_t{0}, std::size_t{1});
+    return;
+  }
+  std::exception_ptr error;
+  std::mutex mutex;
+  const auto guarded = [&](std::size_t t) {
+    try {
+      work(t, n_threads);
+    } catch (...) {
+      std::lock_guard lock(mutex);
+      if (!error) error = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::thread> threads;
+    for (std::size_t t = 1; t < n_threads; ++t) threads.emplace_back(guarded, t);
+    guarded(0);
+    for (auto& thread : threads) thread.join();
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+// Hands out consecutive pieces of [0, n) to whoever asks next.
+class Pieces {
+ public:
+  Pieces(std::size_t n, std::size_t piece) : n_(n), piece_(piece) {}
+  bool next(std::size_t& begin, std::size_t& end) {
+    begin = next_.fetch_add(piece_, std::memory_order_relaxed);
+    if (begin >= n_) return false;
+    end = begin + piece_ < n_ ? begin + piece_ : n_;
+    return true;
+  }
+
+ private:
+  std::size_t n_, piece_;
+  std::atomic<std::size_t> next_{0};
+};
+
+}  // namespace recalltree

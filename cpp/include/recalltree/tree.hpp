@@ -1,0 +1,65 @@
+// The shape shared by nodes: children, depth, a router each. Nodes are only ever added.
+#pragma once
+
+#include <atomic>
+
+#include "label_histogram.hpp"
+#include "spin_lock.hpp"
+#include "stable_vector.hpp"
+#include "types.hpp"
+
+namespace recalltree {
+
+inline constexpr RowId kNoRow = ~RowId{0};
+
+struct Node {
+  LabelHistogram histogram;                            // guarded by lock while several threads learn
+  std::atomic<NodeId> left{kNoNode}, right{kNoNode};  // made on first use
+  std::atomic<RowId> router{kNoRow};                   // made on first use
+  NodeId parent = kNoNode;
+  std::uint32_t depth = 0;
+  SpinLock lock;
+};
+
+class Tree {
+ public:
+  std::size_t size() const { return nodes_.size(); }
+  Node& operator[](NodeId n) { return nodes_[n]; }
+  const Node& operator[](NodeId n) const { return nodes_[n]; }
+
+  NodeId child(NodeId n, bool right) const {
+    const Node& node = nodes_[n];
+    return (right ? node.right : node.left).load(std::memory_order_acquire);
+  }
+
+  // The child, created if it does not exist yet. kNoNode as a parent makes the root.
+  NodeId child_or_new(NodeId n, bool right, bool shared) {
+    if (n == kNoNode) return size() > 0 ? 0 : create(kNoNode, 0);
+    if (const NodeId known = child(n, right); known != kNoNode) return known;
+    Node& node = nodes_[n];
+    SpinLock::Guard guard(node.lock, shared);
+    if (const NodeId known = child(n, right); known != kNoNode) return known;  // another thread was quicker
+    const NodeId made = create(n, node.depth + 1);
+    (right ? node.right : node.left).store(made, std::memory_order_release);
+    return made;
+  }
+
+  NodeId create(NodeId parent, std::uint32_t depth) {
+    return static_cast<NodeId>(nodes_.add([&](Node& node) {
+      node.parent = parent;
+      node.depth = depth;
+    }));
+  }
+
+  std::size_t node_bytes() const { return nodes_.bytes(); }
+  std::size_t histogram_bytes() const {
+    std::size_t sum = 0;
+    for (std::size_t n = 0; n < size(); ++n) sum += nodes_[n].histogram.bytes();
+    return sum;
+  }
+
+ private:
+  StableVector<Node> nodes_;
+};
+
+}  // namespace recalltree

@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <cmath>
+
+#include "recalltree/intended_race.hpp"
+#include "recalltree/kernels.hpp"
+#include "recalltree/weights.hpp"
+
+namespace recalltree {
+namespace {
+
+inline void prefetch(const float* row, std::size_t n) {
+#if defined(__GNUC__) || defined(__clang__)
+  // The hardware follows once it has seen the first lines.
+  for (std::size_t i = 0; i < n && i < 8 * kLanes; i += kLanes) __builtin_prefetch(row + i);
+#else
+  (void)row, (void)n;
+#endif
+}
+
+}  // namespace
+
+RowId DenseWeights::add_row() {
+  return static_cast<RowId>(rows_.add([this](Row& row) {
+    row.values = static_cast<float*>(values_.allocate(n_ * sizeof(float)));
+    row.accumulators = static_cast<float*>(accumulators_.allocate(n_ * sizeof(float)));
+  }));
+}
+
+float DenseWeights::bias(RowId row) const { return bias_ ? relaxed_load(rows_[row].bias) : 0.0f; }
+
+void DenseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out) const {
+  const auto dot = kernels().dot;
+  constexpr std::size_t kAhead = 2;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + kAhead < n) prefetch(rows_[rows[i + kAhead]].values, n_);
+    out[i] = dot(rows_[rows[i]].values, x.dense.data(), n_) + bias(rows[i]);
+  }
+}
+
+float DenseWeights::accumulate(RowId id, const Example& x, float weighted_g2, Step& step, bool) {
+  Row& row = rows_[id];
+  step.r.reserve(n_);
+  float c = kernels().accumulate(row.accumulators, x.dense.data(), weighted_g2, step.r.data(), n_);
+  if (bias_) {
+    const float G = relaxed_load(row.bias_accumulator) + weighted_g2;
+    relaxed_store(row.bias_accumulator, G);
+    step.bias_r = 1.0f / std::sqrt(G + kAccumulatorOffset);
+    c += step.bias_r;
+  }
+  return c;
+}
+
+void DenseWeights::apply(RowId id, const Example& x, const Step& step, float h, float shrinkage) {
+  Row& row = rows_[id];
+  if (shrinkage > 0.0f) kernels().shrink(row.values, row.accumulators, x.dense.data(), shrinkage, n_);
+  kernels().step(row.values, step.r.data(), h, n_);
+  if (bias_) relaxed_store(row.bias, relaxed_load(row.bias) + h * step.bias_r);
+}
+
+void DenseWeights::clear_row(RowId id) {
+  Row& row = rows_[id];
+  std::fill_n(row.values, n_, 0.0f);
+  std::fill_n(row.accumulators, n_, 0.0f);
+  row.bias = row.bias_accumulator = 0.0f;
+}
+
+RowContents DenseWeights::contents(RowId id) const {
+  const Row& row = rows_[id];
+  RowContents all;
+  all.weights.assign(row.values, row.values + n_features_);
+  all.accumulators.assign(row.accumulators, row.accumulators + n_features_);
+  all.bias = row.bias;
+  all.bias_accumulator = row.bias_accumulator;
+  for (std::uint32_t j = 0; j < n_features_; ++j) all.keys.push_back(j);
+  return all;
+}
+
+void DenseWeights::save(const std::string& name, State& state) const {
+  std::vector<float> weights, accumulators, bias, bias_accumulators;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const Row& row = rows_[i];
+    weights.insert(weights.end(), row.values, row.values + n_features_);
+    accumulators.insert(accumulators.end(), row.accumulators, row.accumulators + n_features_);
+    bias.push_back(row.bias);
+    bias_accumulators.push_back(row.bias_accumulator);
+  }
+  state.put(name + ".weights", weights, {size(), n_features_});
+  state.put(name + ".accumulators", accumulators, {size(), n_features_});
+  state.put(name + ".bias", bias);
+  state.put(name + ".bias_accumulators", bias_accumulators);
+}
+
+void DenseWeights::load(const std::string& name, const State& state) {
+  const auto bias = state.get<float>(name + ".bias");
+  const auto bias_accumulators = state.get<float>(name + ".bias_accumulators", bias.size());
+  const auto weights = state.get<float>(name + ".weights", bias.size() * n_features_);
+  const auto accumulators = state.get<float>(name + ".accumulators", bias.size() * n_features_);
+  for (std::size_t i = 0; i < bias.size(); ++i) {
+    Row& row = rows_[add_row()];
+    std::copy_n(weights.begin() + i * n_features_, n_features_, row.values);
+    std::copy_n(accumulators.begin() + i * n_features_, n_features_, row.accumulators);
+    row.bias = bias[i];
+    row.bias_accumulator = bias_accumulators[i];
+  }
+}
+
+}  // namespace recalltree

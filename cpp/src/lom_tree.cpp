@@ -1,0 +1,179 @@
+#include "recalltree/lom_tree.hpp"
+
+#include <algorithm>
+
+namespace recalltree {
+
+LOMTree::LOMTree(const LOMTreeConfig& config)
+    : Learner(config.learner), lom_config_(config), routers_(make_weights(config.learner, true)), nodes_(1) {}
+
+std::size_t LOMTree::budget() const {
+  if (lom_config_.max_nodes > 0) return lom_config_.max_nodes;
+  return n_classes_seen() > 0 ? n_classes_seen() - 1 : 0;
+}
+
+// --- Learning --------------------------------------------------------------------------------------------------
+
+void LOMTree::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) {
+  std::vector<Workspace> alone(1);
+  std::swap(alone[0], team[0]);
+  Learner::learn_batch(batch, alone, first_pass);
+  std::swap(alone[0], team[0]);
+}
+
+void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws, bool) {
+  learner_.scale.learn(rows, i, weight, ws.x);
+  ++n_examples_;
+  ws.shadow_margins.clear();
+  descend(ws.x, ws.shadow_route, ws.shadow_margins);
+  ws.progress.count(weight, nodes_[ws.shadow_route.back()].majority != y);
+  see(y);
+
+  NodeId n = root_;
+  std::size_t level = 0, reused = 0;
+  for (;;) {
+    for (; !nodes_[n].is_leaf(); ++level) {
+      const bool known = level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
+      reused += known;
+      const float before = known ? ws.shadow_margins[level] : routers_->score(nodes_[n].router, ws.x);
+      const float after = update_router(n, before, y, weight, ws);
+      ws.work.router_evaluations += 2;
+      n = after > 0.0f ? nodes_[n].right : nodes_[n].left;
+    }
+    Node& leaf = nodes_[n];
+    ++ws.work.histogram_touches;
+    std::uint32_t at = leaf.labels.find(y);
+    if (at == LabelIndex::kNone) {
+      at = leaf.labels.append(y);
+      LabelIndex::push(leaf.counts, 0.0);
+    }
+    leaf.counts[at] += weight;
+    const std::uint32_t top = leaf.majority == kNoClass ? LabelIndex::kNone : leaf.labels.find(leaf.majority);
+    if (top == LabelIndex::kNone || leaf.counts[at] > leaf.counts[top]) leaf.majority = y;
+    if (leaf.labels.size() < 2 || !split(n)) break;
+  }
+  ws.work.progressive_evaluations += ws.shadow_margins.size() - reused;
+  nodes_[n].min_count += weight;
+  recompute_min_counts(nodes_[n].parent);
+}
+
+// Sends the class to the side on which it lies already, relative to the node: a step towards a large
+// |E[margin] - E[margin | class]|. Returns the margin after the update.
+float LOMTree::update_router(NodeId n, float margin, ClassId y, double weight, Workspace& ws) {
+  Node& node = nodes_[n];
+  ++ws.work.histogram_touches;
+  std::uint32_t at = node.labels.find(y);
+  if (at == LabelIndex::kNone) {
+    at = node.labels.append(y);
+    LabelIndex::push(node.class_margins, Margin{});
+  }
+  const float target = node.margin.mean() > node.class_margins[at].mean() ? -1.0f : 1.0f;
+  const Part part{routers_.get(), &node.router, &ws.x, true};
+  learner_.learn({&part, 1}, 1, &margin, &target, &weight, ws.x.rate, ws.learner, false);
+  const float after = routers_->score(node.router, ws.x);
+  node.margin.add(weight, after);
+  node.class_margins[at].add(weight, after);
+  return after;
+}
+
+bool LOMTree::split(NodeId n) {
+  if (n_routers_ >= budget()) return swap(n);
+  const auto left = static_cast<NodeId>(nodes_.size());
+  nodes_.resize(nodes_.size() + 2);
+  ++n_routers_;
+  become_router(n, left, left + 1, routers_->add_row());
+  return true;
+}
+
+// Takes the lightest leaf and its parent from where they do little and gives them to a leaf that mixes classes.
+bool LOMTree::swap(NodeId n) {
+  const double majority = nodes_[n].counts[nodes_[n].labels.find(nodes_[n].majority)];
+  if (nodes_[n].min_count - majority <= lom_config_.swap_resistance * (nodes_[root_].min_count + 1.0)) return false;
+  NodeId leaf = root_;
+  while (!nodes_[leaf].is_leaf()) {
+    const Node& node = nodes_[leaf];
+    leaf = nodes_[node.left].min_count < nodes_[node.right].min_count ? node.left : node.right;
+  }
+  if (leaf == n) return false;
+  const NodeId freed = nodes_[leaf].parent, above = nodes_[freed].parent;
+  const NodeId sibling = nodes_[freed].left == leaf ? nodes_[freed].right : nodes_[freed].left;
+  nodes_[sibling].parent = above;
+  if (above == kNoNode)
+    root_ = sibling;
+  else
+    (nodes_[above].left == freed ? nodes_[above].left : nodes_[above].right) = sibling;
+  recompute_min_counts(above);
+  const RowId router = nodes_[freed].router;
+  routers_->clear_row(router);
+  become_router(n, leaf, freed, router);
+  return true;
+}
+
+void LOMTree::become_router(NodeId n, NodeId left, NodeId right, RowId router) {
+  const ClassId majority = nodes_[n].majority;
+  const double half = nodes_[n].min_count / 2.0;
+  clear(left, n, majority, half);
+  clear(right, n, majority, half);
+  Node& node = nodes_[n];
+  clear(n, node.parent, majority, half);
+  node.left = left;
+  node.right = right;
+  node.router = router;
+  recompute_min_counts(n);
+}
+
+void LOMTree::clear(NodeId n, NodeId parent, ClassId majority, double min_count) {
+  nodes_[n] = Node{};
+  nodes_[n].parent = parent;
+  nodes_[n].majority = majority;
+  nodes_[n].min_count = min_count;
+}
+
+void LOMTree::recompute_min_counts(NodeId n) {
+  for (; n != kNoNode; n = nodes_[n].parent)
+    nodes_[n].min_count = std::min(nodes_[nodes_[n].left].min_count, nodes_[nodes_[n].right].min_count);
+}
+
+// --- Prediction ------------------------------------------------------------------------------------------------
+
+void LOMTree::descend(const Example& x, std::vector<NodeId>& route, std::vector<float>& margins) const {
+  NodeId n = root_;
+  route.assign(1, n);
+  while (!nodes_[n].is_leaf()) {
+    margins.push_back(routers_->score(nodes_[n].router, x));
+    n = margins.back() > 0.0f ? nodes_[n].right : nodes_[n].left;
+    route.push_back(n);
+  }
+}
+
+void LOMTree::score(const Rows& rows, std::size_t i, Workspace& ws) const {
+  learner_.scale.read(rows, i, ws.x);
+  ws.shadow_margins.clear();
+  descend(ws.x, ws.route, ws.shadow_margins);
+  ws.work.router_evaluations += ws.shadow_margins.size();
+  ws.labels.clear();
+  ws.scores.clear();
+  for (const auto& [label, count] : leaf_labels(ws.route.back())) {
+    ws.labels.push_back(label);
+    ws.scores.push_back(static_cast<float>(count));
+  }
+}
+
+std::vector<std::pair<ClassId, double>> LOMTree::leaf_labels(NodeId n) const {
+  const Node& leaf = nodes_[n];
+  std::vector<std::pair<ClassId, double>> all;
+  for (std::uint32_t i = 0; i < leaf.counts.size(); ++i) all.emplace_back(leaf.labels.labels()[i], leaf.counts[i]);
+  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+    return a.second > b.second || (a.second == b.second && a.first == leaf.majority && b.first != leaf.majority);
+  });
+  if (all.empty() && leaf.majority != kNoClass) all.emplace_back(leaf.majority, 1.0);
+  return all;
+}
+
+void LOMTree::route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const {
+  Workspace ws;
+  learner_.scale.read(rows, i, ws.x);
+  descend(ws.x, route, ws.shadow_margins);
+}
+
+}  // namespace recalltree

@@ -1,0 +1,276 @@
+#include "recalltree/one_against_all.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "recalltree/kernels.hpp"
+#include "recalltree/thread_team.hpp"
+
+namespace recalltree {
+namespace {
+
+constexpr std::size_t kChunkRows = 128;
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+// splitmix64: a random number for every position, whoever asks first.
+std::uint64_t random_at(std::uint64_t seed, std::uint64_t example, std::uint64_t draw) {
+  std::uint64_t z = seed + 0x9E3779B97F4A7C15ull * (example * 0x100000001B3ull + draw + 1);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+OneAgainstAll::OneAgainstAll(const OneAgainstAllConfig& config)
+    : Learner(config.learner), all_config_(config), predictors_(make_weights(config.learner, true)) {}
+
+void OneAgainstAll::begin_batch(const Batch&) {
+  predictors_->grow_to(n_classes());
+  predictors_->reclaim();
+}
+
+// --- All classes -----------------------------------------------------------------------------------------------
+// Classes do not depend on each other, so a block of them can learn a whole chunk of rows while their weights stay in
+// cache, and threads can share the blocks without changing the result.
+
+struct OneAgainstAll::Chunk {
+  struct Row {
+    Example x;
+    ClassId y = 0;
+    double weight = 0.0;
+    std::size_t seen_before = 0, seen = 0;  // classes seen without and with this row
+  };
+  std::vector<Row> rows;
+  std::size_t n = 0;
+};
+
+void OneAgainstAll::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) {
+  if (all_config_.negative_samples > 0) return Learner::learn_batch(batch, team, first_pass);
+  Chunk chunk;
+  chunk.rows.resize(std::min(kChunkRows, batch.n));
+  for (std::size_t begin = 0; begin < batch.n; begin += kChunkRows)
+    learn_chunk(batch, begin, std::min(begin + kChunkRows, batch.n), chunk, team);
+}
+
+void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size_t end, Chunk& chunk,
+                                std::vector<Workspace>& team) {
+  chunk.n = end - begin;
+  for (std::size_t i = 0; i < chunk.n; ++i) {
+    Chunk::Row& row = chunk.rows[i];
+    const std::size_t at = batch.row(begin + i);
+    row.y = batch.labels[at];
+    row.weight = batch.weight(at);
+    row.seen_before = order_.size();
+    if (see(row.y)) order_.add([&](ClassId& c) { c = row.y; });
+    row.seen = order_.size();
+    learner_.scale.learn(*batch.rows, at, row.weight, row.x);
+    ++n_examples_;
+  }
+
+  constexpr std::size_t kBlock = LinearLearner::kBlock;
+  const std::size_t n_blocks = (order_.size() + kBlock - 1) / kBlock;
+  Pieces pieces(n_blocks, 1);
+  std::vector<std::vector<float>> best_score(team.size());
+  std::vector<std::vector<std::uint64_t>> best(team.size());
+  run_team(std::min(team.size(), n_blocks), [&](std::size_t t, std::size_t) {
+    best_score[t].assign(chunk.n, kLowest);
+    best[t].assign(chunk.n, order_.size());
+    for (std::size_t block, next; pieces.next(block, next);)
+      learn_block(block * kBlock, std::min((block + 1) * kBlock, order_.size()), chunk, best[t], best_score[t],
+                  team[t]);
+  });
+
+  Workspace& ws = team[0];
+  for (std::size_t i = 0; i < chunk.n; ++i) {
+    const Chunk::Row& row = chunk.rows[i];
+    std::uint64_t winner = order_.size();
+    float top = kLowest;
+    for (std::size_t t = 0; t < team.size(); ++t) {
+      if (best[t].empty() || best[t][i] == order_.size()) continue;
+      if (winner == order_.size() || best_score[t][i] > top || (best_score[t][i] == top && best[t][i] < winner)) {
+        winner = best[t][i];
+        top = best_score[t][i];
+      }
+    }
+    ws.progress.count(row.weight, winner == order_.size() || order_[winner] != row.y);
+    ++ws.work.examples_learned;
+    ws.work.predictor_evaluations += row.seen;
+  }
+}
+
+// Classes [begin, end) of order_, all rows of the chunk in turn.
+void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,
+                                std::vector<std::uint64_t>& best, std::vector<float>& best_score, Workspace& ws) {
+  constexpr std::size_t kBlock = LinearLearner::kBlock;
+  RowId rows[kBlock];
+  float p[kBlock], targets[kBlock];
+  double importance[kBlock];
+  for (std::size_t c = begin; c < end; ++c) rows[c - begin] = order_[c];
+  for (std::size_t i = 0; i < chunk.n; ++i) {
+    const Chunk::Row& row = chunk.rows[i];
+    if (row.seen <= begin) continue;
+    const std::size_t n = std::min(end, row.seen) - begin;
+    predictors_->scores(rows, n, row.x, p);
+    for (std::size_t c = 0; c < n; ++c) {
+      targets[c] = rows[c] == row.y ? 1.0f : -1.0f;
+      importance[c] = row.weight;
+      const bool first = best[i] == order_.size();
+      if (begin + c < row.seen_before &&
+          (first || p[c] > best_score[i] || (p[c] == best_score[i] && begin + c < best[i]))) {
+        best_score[i] = p[c];
+        best[i] = begin + c;
+      }
+    }
+    const Part part{predictors_.get(), rows, &row.x, true};
+    learner_.learn({&part, 1}, n, p, targets, importance, row.x.rate, ws.learner, false);
+  }
+}
+
+// --- Negative gradient subsampling -----------------------------------------------------------------------------
+
+void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws, bool shared) {
+  learner_.scale.learn(rows, i, weight, ws.x);
+  const std::uint64_t t = std::atomic_ref(n_examples_).fetch_add(1);
+  const std::size_t known = order_.size();
+
+  // Knowing what predict would have said takes every class; do it so rarely that it does not dominate.
+  const std::size_t m = all_config_.negative_samples;
+  if (t % ((known + m) / (m + 1) + (known == 0)) == 0) {
+    ClassId winner = kNoClass;
+    if (known > 0) {
+      score(rows, i, ws);
+      winner = ws.labels[static_cast<std::size_t>(std::max_element(ws.scores.begin(), ws.scores.end()) -
+                                                  ws.scores.begin())];
+      ws.work.predictor_evaluations -= known;
+      ws.work.progressive_evaluations += known;
+    }
+    ws.progress.count(weight, winner != y);
+  }
+
+  if (see(y)) order_.add([&](ClassId& c) { c = y; });
+  sample_negatives(t, y, order_.size(), ws);
+  const std::size_t n = ws.rows.size();
+  const double others = static_cast<double>(order_.size()) - 1.0;
+  ws.targets.assign(n, -1.0f);
+  ws.targets[0] = 1.0f;
+  ws.importance.assign(n, n > 1 ? weight * others / static_cast<double>(n - 1) : 0.0);
+  ws.importance[0] = weight;
+  ws.scores.resize(n);
+  predictors_->scores(ws.rows.data(), n, ws.x, ws.scores.data());
+  ws.work.predictor_evaluations += n;
+  const Part part{predictors_.get(), ws.rows.data(), &ws.x, true};
+  learner_.learn({&part, 1}, n, ws.scores.data(), ws.targets.data(), ws.importance.data(), ws.x.rate, ws.learner,
+                 shared);
+}
+
+// ws.rows = y and negative_samples other classes, each set of them equally likely (Floyd's algorithm).
+void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen, Workspace& ws) const {
+  ws.rows.assign(1, y);
+  ws.stamps.resize(std::max(ws.stamps.size(), n_seen), 0);
+  const std::uint64_t stamp = ++ws.stamp;
+  std::size_t own = 0;  // positions are those of order_ without y's own
+  for (std::size_t c = 0; c < n_seen && all_config_.negative_samples + 1 >= n_seen; ++c)
+    if (order_[c] != y) ws.rows.push_back(order_[c]);
+  if (all_config_.negative_samples + 1 >= n_seen) return;
+  own = n_seen - 1;
+  for (std::size_t j = own - all_config_.negative_samples; j < own; ++j) {
+    std::size_t pick = random_at(all_config_.seed, example, j) % (j + 1);
+    if (ws.stamps[pick] == stamp) pick = j;
+    ws.stamps[pick] = stamp;
+    // y's place is taken by the last class.
+    ws.rows.push_back(order_[pick] == y ? order_[own] : order_[pick]);
+  }
+}
+
+// --- Prediction ------------------------------------------------------------------------------------------------
+
+void OneAgainstAll::score(const Rows& rows, std::size_t i, Workspace& ws) const {
+  learner_.scale.read(rows, i, ws.x);
+  const std::size_t n = order_.size();
+  ws.labels.resize(n);
+  for (std::size_t c = 0; c < n; ++c) ws.labels[c] = order_[c];
+  ws.scores.resize(n);
+  predictors_->scores(ws.labels.data(), n, ws.x, ws.scores.data());
+  ws.work.predictor_evaluations += n;
+}
+
+struct OneAgainstAll::Matrix {
+  std::vector<ClassId> labels;
+  std::vector<const float*> rows;
+  std::vector<float> bias;
+};
+
+std::shared_ptr<const void> OneAgainstAll::prepare_prediction(std::size_t) const {
+  const auto* dense = dynamic_cast<const DenseWeights*>(predictors_.get());
+  if (dense == nullptr) return nullptr;
+  auto matrix = std::make_shared<Matrix>();
+  for (std::size_t c = 0; c < order_.size(); ++c) {
+    matrix->labels.push_back(order_[c]);
+    matrix->rows.push_back(dense->values(order_[c]));
+    matrix->bias.push_back(dense->bias(order_[c]));
+  }
+  return matrix;
+}
+
+// Dense weights: a matrix product, blocked so that a block of classes meets all rows while it is in cache.
+void OneAgainstAll::score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+                               const Emit& emit) const {
+  const auto* matrix = static_cast<const Matrix*>(ws.prepared);
+  if (matrix == nullptr) return Learner::score_rows(rows, begin, end, ws, emit);
+  const std::size_t n_classes = matrix->labels.size();
+  const std::size_t stride = padded(config_.n_features);
+  constexpr std::size_t kScoresInCache = std::size_t{1} << 18, kClassBlock = 64;
+  const std::size_t block = std::clamp<std::size_t>(kScoresInCache / std::max<std::size_t>(n_classes, 1), 4, 64);
+  ws.block.reserve(block * stride);
+  ws.scores.resize(block * n_classes);
+  for (std::size_t first = begin; first < end; first += block) {
+    const std::size_t n = std::min(block, end - first);
+    for (std::size_t i = 0; i < n; ++i) {
+      learner_.scale.read(rows, first + i, ws.x);
+      std::copy_n(ws.x.dense.data(), stride, ws.block.data() + i * stride);
+    }
+    for (std::size_t c = 0; c < n_classes; c += kClassBlock) {
+      const std::size_t columns = std::min(kClassBlock, n_classes - c);
+      kernels().dot_block(ws.block.data(), stride, n, matrix->rows.data() + c, columns, stride, ws.scores.data() + c,
+                          n_classes);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      float* scores = ws.scores.data() + i * n_classes;
+      for (std::size_t c = 0; c < n_classes; ++c) scores[c] += matrix->bias[c];
+      emit(first + i, matrix->labels.data(), scores, n_classes);
+    }
+  }
+  ws.work.predictor_evaluations += (end - begin) * n_classes;
+}
+
+// --- State -----------------------------------------------------------------------------------------------------
+
+State OneAgainstAll::save() {
+  State state;
+  save_common(state);
+  predictors_->save("predictors", state);
+  std::vector<std::uint32_t> order;
+  for (std::size_t c = 0; c < order_.size(); ++c) order.push_back(order_[c]);
+  state.put("classes.order", order);
+  return state;
+}
+
+void OneAgainstAll::load(const State& state) {
+  load_common(state);
+  predictors_->load("predictors", state);
+  const auto order = state.get<std::uint32_t>("classes.order", n_classes_seen());
+  std::vector<bool> listed(n_classes(), false);
+  for (const ClassId c : order) {
+    if (c >= n_classes() || listed[c]) throw std::invalid_argument("state: 'classes.order' is not an order of classes");
+    listed[c] = true;
+    order_.add([&](ClassId& slot) { slot = c; });
+  }
+  if (predictors_->size() != n_classes()) throw std::invalid_argument("state: predictors and classes differ in number");
+}
+
+std::vector<std::pair<std::string, std::size_t>> OneAgainstAll::memory() const {
+  return {{"predictors", predictors_->bytes()}, {"feature_scale", learner_.scale.bytes()}};
+}
+
+}  // namespace recalltree
