@@ -11,19 +11,20 @@ from recalltree import _core
 TRAIN = """
 import hashlib
 import numpy as np
+from scipy.sparse import csr_array
 from recalltree import _core
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(600, 75)).astype(np.float32)
 X[rng.random(X.shape) < 0.5] = 0
 y = rng.integers(40, size=600).astype(np.uint32)
-keep = X != 0
-csr = (np.r_[0, keep.sum(axis=1).cumsum()], np.nonzero(keep)[1], X[keep], X.shape[1])
+S = csr_array(X)
 digest = hashlib.sha256()
 for make in (_core.RecallTree, _core.OneAgainstAll, _core.LOMTree):
-    for rows, sparse in ((_core.Rows.dense(X), False), (_core.Rows.csr(*csr), True)):
+    dense, sparse = _core.Rows.dense(X), _core.Rows.csr(S.indptr, S.indices, S.data, S.shape[1])
+    for rows in (dense, sparse):
         for loss in ("logistic", "hinge", "squared"):
-            model = make(n_features=X.shape[1], sparse=sparse, loss=loss)
+            model = make(n_features=X.shape[1], sparse=rows is sparse, loss=loss)
             model.learn(rows, y, None, None, 1, True)
             digest.update(model.predict_topk(rows, 3, 1)[1].tobytes())
             for name, values in sorted(model.state().items()):

@@ -78,9 +78,10 @@ def written() -> dict[str, Signature]:
 
 
 def test_stub_and_module_have_the_same_names(written, generated):
-    assert sorted(written) == sorted(generated)
+    assert sorted(generated.keys() - written.keys()) == [], "the stub lacks these"
+    assert sorted(written.keys() - generated.keys()) == [], "the module lacks these"
 
 
 def test_stub_and_module_have_the_same_signatures(written, generated):
-    common = written.keys() & generated.keys()
-    assert {name: written[name] for name in common} == {name: generated[name] for name in common}
+    for name in written.keys() & generated.keys():
+        assert written[name] == generated[name], name
