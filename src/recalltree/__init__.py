@@ -2,6 +2,17 @@
 
 from importlib.metadata import version
 
+from recalltree.estimators import (
+    LOMTreeClassifier,
+    OneAgainstAllClassifier,
+    RecallTreeClassifier,
+)
+
 __version__ = version("recalltree")
 
-__all__ = ["__version__"]
+__all__ = [
+    "LOMTreeClassifier",
+    "OneAgainstAllClassifier",
+    "RecallTreeClassifier",
+    "__version__",
+]
