@@ -173,8 +173,8 @@ class Growth:
             return new
         if _kind(old) != _kind(new):
             raise ValueError(
-                f"{name} holds {_kind(new)} such as {labels.tolist()[0]!r}, but the classes known so far "
-                f"are {_kind(old)} such as {self._example()!r}; give {_kind(old)} again."
+                f"{name} holds {_kind(new)} such as {labels.tolist()[0]!r}, but the classes known "
+                f"so far are {_kind(old)} such as {self._example()!r}; give {_kind(old)} again."
             )
         joined = np.result_type(old, new)
         if joined.kind == "f" and old.kind in "iu":  # a signed type and uint64: NumPy takes float64

@@ -27,14 +27,16 @@ def is_sparse(X: Any) -> bool:
     return bool(issparse(X))
 
 
-def check_matrix(X: Any, *, estimator: Any) -> Matrix:
+def check_matrix(X: Any, *, estimator: Any, is_first: bool) -> Matrix:
     """Return `X` as an array or CSR matrix of finite float32 or float64 values.
 
     Parameters
     ----------
     X : array-like, sparse matrix or data frame of shape (n, n_features)
     estimator : estimator
-        Named in error messages.
+        Named in error messages. It is not changed.
+    is_first : bool
+        If false, the number and the names of the features must be those of the estimator.
 
     Returns
     -------
@@ -46,7 +48,8 @@ def check_matrix(X: Any, *, estimator: Any) -> Matrix:
     Raises
     ------
     ValueError
-        If `X` is not a matrix of finite real numbers with at least one row and one column.
+        If `X` is not a matrix of finite real numbers with at least one row and one column, or
+        has other features than the estimator knows.
     """
     if is_sparse(X):
         _check_structure(X)  # before any compiled code follows its indices
@@ -66,23 +69,22 @@ def check_matrix(X: Any, *, estimator: Any) -> Matrix:
             checked.sum_duplicates()
     elif not checked.flags.aligned:
         checked = checked.copy()
+    if not is_first:
+        validate_data(estimator, X, reset=False, skip_check_array=True)
     _check_finite(checked, _column_names(X))
     return checked
 
 
-def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Compare the number and the names of the features of `X` with those of the estimator.
+def keep_features(estimator: Any, X: Any) -> None:
+    """Give the estimator ``n_features_in_`` and ``feature_names_in_``, as `X` has them.
 
     Parameters
     ----------
     estimator : estimator
-        Gets ``n_features_in_`` and ``feature_names_in_`` when `reset` is true.
     X : array-like, sparse matrix or data frame
         As the user gave it, accepted by ``check_matrix``.
-    reset : bool
-        Store what is found instead of comparing.
     """
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    validate_data(estimator, X, reset=True, skip_check_array=True)
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float32] | None:

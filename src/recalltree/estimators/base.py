@@ -26,11 +26,11 @@ from recalltree.estimators.progress import progress_bar
 from recalltree.labels import Growth, LabelTable, as_labels
 from recalltree.validation import (
     Matrix,
-    check_features,
     check_matrix,
     check_weights,
     count_threads,
     is_sparse,
+    keep_features,
     make_rows,
 )
 
@@ -106,7 +106,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
         self
         """
         matrix, examples, growth = self._check_examples(
-            LabelTable(), X, y, sample_weight, sort=True
+            X, y, sample_weight, is_first=True, sort=True
         )
         if len(examples.kept) == 0:
             raise ValueError(
@@ -121,7 +121,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
             kept, aside = hold_out(examples.kept, self.validation_fraction, random_state)
             held_out = HeldOut(make_rows(matrix[aside]), examples, aside, n_threads)
             examples = replace(examples, kept=kept)
-        check_features(self, X, reset=True)
+        keep_features(self, X)
         self._begin(core, config, growth)
         self._run_passes(examples, held_out, random_state, n_threads)
         return self
@@ -149,19 +149,16 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
         """
         is_first = not hasattr(self, "_core")
         matrix, examples, growth = self._check_examples(
-            LabelTable() if is_first else self._labels, X, y, sample_weight, classes=classes
+            X, y, sample_weight, is_first=is_first, classes=classes
         )
-        if is_first:
-            core, config = self._make_core(matrix, check_random_state(self.random_state))
-        else:
-            check_features(self, X, reset=False)
-            self._check_config()
         n_threads = count_threads(self.n_jobs)
         if is_first:
-            check_features(self, X, reset=True)
+            core, config = self._make_core(matrix, check_random_state(self.random_state))
+            keep_features(self, X)
             self._begin(core, config, growth)
             self.n_iter_ = 1
         else:
+            self._check_config()
             growth.commit()
         with progress_bar(len(examples.kept), verbose=self.verbose) as report:
             learn_pass(
@@ -176,11 +173,11 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
 
     def _check_examples(
         self,
-        labels: LabelTable,
         X: Any,
         y: Any,
         sample_weight: Any,
         *,
+        is_first: bool,
         classes: Any = None,
         sort: bool = False,
     ) -> tuple[Matrix, Examples, Growth]:
@@ -189,13 +186,13 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        matrix = check_matrix(X, estimator=self)
+        matrix = check_matrix(X, estimator=self, is_first=is_first)
         values = as_labels(y)
         check_consistent_length(matrix, values)
         n_rows = matrix.shape[0]
         weights = check_weights(sample_weight, n_rows)
         kept = np.arange(n_rows, dtype=np.int64) if weights is None else np.flatnonzero(weights)
-        growth = labels.grow()
+        growth = (LabelTable() if is_first else self._labels).grow()
         if classes is not None:
             growth.encode(as_labels(classes, "classes"), sort=True, name="classes")
         class_ids = np.zeros(n_rows, dtype=np.uint32)

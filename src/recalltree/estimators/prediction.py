@@ -5,18 +5,16 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.utils.metadata_routing import UNUSED
 
 from recalltree.estimators.probabilities import fill_up, log_sigmoid, log_sums, normalise
 from recalltree.labels import LabelTable
 from recalltree.validation import (
     Matrix,
-    check_features,
     check_matrix,
     count_threads,
     make_rows,
@@ -40,9 +38,6 @@ class Predictions(metaclass=ABCMeta):
     _config: dict[str, Any]
     n_jobs: int | None
 
-    # An option of the call, not metadata that a meta-estimator would route.
-    __metadata_request__predict_proba: ClassVar[dict[str, Any]] = {"sparse": UNUSED}
-
     @abstractmethod
     def _fitted_core(self) -> Any:
         """Return the core, or raise NotFittedError if it has learned nothing."""
@@ -50,8 +45,7 @@ class Predictions(metaclass=ABCMeta):
     def _check_new(self, X: Any) -> tuple[Any, Matrix, int]:
         """Return the core, the checked X and the number of threads; change nothing."""
         core = self._fitted_core()
-        matrix = check_matrix(X, estimator=self)
-        check_features(self, X, reset=False)
+        matrix = check_matrix(X, estimator=self, is_first=False)
         return core, matrix, count_threads(self.n_jobs)
 
     def predict(self, X: Any) -> NDArray[Any]:
