@@ -13,7 +13,8 @@ namespace {
 // Differences of entropies below this are rounding, not preference.
 constexpr double kEntropyFloor = 1e-10;
 
-std::uint32_t log2_ceil(std::size_t k) { return k <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(k - 1)); }
+std::uint32_t log2_floor(std::size_t k) { return k <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(k) - 1); }
+std::uint32_t log2_ceil(std::size_t k) { return k <= 1 ? 0 : log2_floor(k - 1) + 1; }
 
 }  // namespace
 
@@ -26,9 +27,9 @@ RecallTree::RecallTree(const RecallTreeConfig& config)
       path_weights_(false) {}
 
 RecallTree::Limits RecallTree::limits(std::size_t n_classes) const {
-  const std::uint32_t log2k = log2_ceil(n_classes);
-  return {recall_config_.max_candidates ? recall_config_.max_candidates : std::max(1u, 4 * log2k),
-          recall_config_.max_depth ? recall_config_.max_depth : std::max(1u, log2k)};
+  // Depth is rounded down: there are always fewer routers than classes.
+  return {recall_config_.max_candidates ? recall_config_.max_candidates : std::max(1u, 4 * log2_ceil(n_classes)),
+          recall_config_.max_depth ? recall_config_.max_depth : std::max(1u, log2_floor(n_classes))};
 }
 
 // --- Figure 2 (left): Recall_Tree_Train ------------------------------------------------------------------------
@@ -130,9 +131,9 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
     SpinLock::Guard guard(node.lock, shared);
     total = node.histogram.total();
   }
-  const double share_left = left.total / total, share_right = right.total / total;
-  const double entropy_if_left = share_left * left.entropy_with_y + share_right * right.entropy;
-  const double entropy_if_right = share_left * left.entropy + share_right * right.entropy_with_y;
+  // The average entropy of the children if the example goes to one side: that side counts it in its share, too.
+  const double entropy_if_left = ((left.total + added) * left.entropy_with_y + right.total * right.entropy) / total;
+  const double entropy_if_right = (left.total * left.entropy + (right.total + added) * right.entropy_with_y) / total;
   const double delta = entropy_if_left - entropy_if_right;
   if (std::fabs(delta) < kEntropyFloor) return;
 
@@ -146,8 +147,9 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
     }
   }
   const float target = delta > 0.0 ? 1.0f : -1.0f;  // the side with the lower entropy wins; positive is right
-  const double importance =
-      recall_config_.router_weighting == RouterWeighting::entropy ? weight * std::fabs(delta) : weight;
+  double importance = weight;
+  if (recall_config_.router_weighting == RouterWeighting::entropy) importance = weight * std::fabs(delta);
+  if (recall_config_.router_weighting == RouterWeighting::total_entropy) importance = total / unit * std::fabs(delta);
   const Part part{routers_.get(), &router, &ws.x, true};
   learner_.learn({&part, 1}, 1, &f, &target, &importance, ws.x.rate, ws.learner, shared);
 }

@@ -74,7 +74,7 @@ class RecallTree(_Model):
         bound_lambda: float = 1.0,
         path_features: str = "path",
         path_interactions: bool = False,
-        router_weighting: str = "entropy",
+        router_weighting: str = "total_entropy",
         routing_order: str = "route_first",
         count_decay: float = 0.0,
     ) -> None: ...

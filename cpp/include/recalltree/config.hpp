@@ -7,7 +7,9 @@ namespace recalltree {
 
 enum class Loss { logistic, hinge, squared };
 enum class PathFeatures { none, leaf, path };
-enum class RouterWeighting { entropy, unit };
+// What an example weighs when it teaches a router, D being the difference in the children's average entropy between
+// routing it left and right: |D| times the examples at the node (the difference in total entropy), |D|, or one.
+enum class RouterWeighting { total_entropy, entropy, unit };
 enum class RoutingOrder { route_first, update_first };
 
 struct LearnerConfig {
@@ -25,7 +27,7 @@ struct RecallTreeConfig {
   double bound_lambda = 1.0;
   PathFeatures path_features = PathFeatures::path;
   bool path_interactions = false;
-  RouterWeighting router_weighting = RouterWeighting::entropy;
+  RouterWeighting router_weighting = RouterWeighting::total_entropy;
   RoutingOrder routing_order = RoutingOrder::route_first;
   double count_decay = 0.0;  // half-life of a count, in examples; 0: counts never fade
 };
