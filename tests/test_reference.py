@@ -9,7 +9,7 @@ from recalltree.reference import (
     OneAgainstAllReference,
     RecallTreeReference,
 )
-from recalltree.reference.recall_tree import log2_ceil
+from recalltree.reference.recall_tree import log2_ceil, log2_floor
 
 
 def learn(model, stream, n_steps=None):
@@ -30,7 +30,7 @@ def separable(n_classes, n_features=12, n_rows=600):
     [
         (OneAgainstAllReference(12), 0.02),
         (RecallTreeReference(12), 0.05),
-        (RecallTreeReference(12, max_candidates=3, routing_order="update_first"), 0.05),
+        (RecallTreeReference(12, max_candidates=3), 0.05),
         (LOMTreeReference(12), 0.3),
     ],
     ids=["one-against-all", "recall tree", "recall tree with few candidates", "LOMTree"],
@@ -65,7 +65,7 @@ def test_candidates_and_depth_follow_the_classes_seen():
     for n_seen in range(1, 70):
         tree.learn(np.ones(1), n_seen)
         assert tree.max_candidates == max(1, 4 * log2_ceil(n_seen))
-        assert tree.max_depth == max(1, log2_ceil(n_seen))
+        assert tree.max_depth == max(1, log2_floor(n_seen))
 
 
 def test_a_class_that_arrives_late_is_learned():

@@ -98,7 +98,7 @@ class LabelHistogram:
         if len(self.counts) <= max_candidates:
             return 1.0
         mass = sum(self.counts[label] for label in self.candidates(max_candidates))
-        return mass / self.total
+        return min(1.0, mass / self.total)  # a sum of faded counts may exceed the faded sum
 
     def entropy(self):
         """Return the entropy of the labels, H."""

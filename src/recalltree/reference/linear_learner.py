@@ -4,7 +4,7 @@ One learner serves the Recall Tree, one-against-all and LOMTree, so that differe
 them are differences of the reduction. It is
 
 * scale-free: a feature is divided by the largest absolute value seen of it (`FeatureScale`);
-* adaptive: every weight has its own AdaGrad rate (`Weights.squared_gradients`);
+* adaptive: every weight has its own AdaGrad rate (`Weights.accumulators`);
 * importance-aware: a step of importance w is the limit of many small steps whose importances
   sum to w, so that it never overshoots the target (`Loss.step`).
 """
@@ -20,7 +20,7 @@ from scipy.special import expit, wrightomega
 # A smaller gradient changes nothing that matters: the weights are left alone.
 GRADIENT_FLOOR = 1e-6
 # Keeps the adaptive rate finite where nothing has been learned yet.
-ADAGRAD_EPSILON = 1e-30
+ACCUMULATOR_OFFSET = 1e-30
 
 ONE = np.ones(1)
 
@@ -83,7 +83,7 @@ class Weights:
 
     def __init__(self, size, regularized):
         self.values = np.zeros(size)
-        self.squared_gradients = np.zeros(size)
+        self.accumulators = np.zeros(size)
         self.regularized = regularized
 
 
@@ -213,18 +213,22 @@ class LinearLearner:
         """Learning rate over the typical norm of the examples."""
         return self.learning_rate / self.scale.typical_norm
 
+    def gradient(self, terms, p, target):
+        """Return the gradient of the loss; a decision for hinge, so that it can be overridden."""
+        return self.loss.gradient(p, target)
+
     def learn(self, terms, target, importance):
         """Move the score of `terms` towards `target` with an importance-aware AdaGrad step."""
         p = score(terms)
-        gradient = self.loss.gradient(p, target)
+        gradient = self.gradient(terms, p, target)
         if abs(gradient) < GRADIENT_FLOOR:
             return
 
         size = self.rate * importance
         rates = []
         for weights, z in terms:
-            weights.squared_gradients += importance * gradient**2 * z**2
-            rates.append(1.0 / np.sqrt(weights.squared_gradients + ADAGRAD_EPSILON))
+            weights.accumulators += importance * gradient**2 * z**2
+            rates.append(1.0 / np.sqrt(weights.accumulators + ACCUMULATOR_OFFSET))
         # How far p moves per unit of step.
         reach = sum(float(rate @ z**2) for rate, (_, z) in zip(rates, terms, strict=True))
         step = self.loss.step(p, target, size, reach)

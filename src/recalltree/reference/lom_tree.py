@@ -53,8 +53,8 @@ After a split or a swap n's min_count is the smaller of its children's, and its 
 
 Predicting
     Descend by the sign of the margin (> 0: right); answer the majority of the leaf. Candidates are
-    the leaf's classes by count, ties in order of arrival, or the inherited majority alone while
-    the leaf has seen no example.
+    the leaf's classes by count (ties: the majority, then in order of arrival), or the inherited
+    majority alone while the leaf has seen no example.
 """
 
 from __future__ import annotations
@@ -128,10 +128,10 @@ class LOMNode:
             self.majority = label
 
     def candidates(self):
-        """Return the classes of this leaf by count, ties in order of arrival, or its answer."""
+        """Return the classes of this leaf by count; the inherited majority if there are none."""
         if not self.counts:
             return [self.majority]
-        return sorted(self.counts, key=self.counts.__getitem__, reverse=True)
+        return sorted(self.counts, key=lambda label: (-self.counts[label], label != self.majority))
 
 
 class LOMTreeReference:

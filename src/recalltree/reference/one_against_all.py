@@ -51,7 +51,7 @@ class OneAgainstAllReference:
         self.learner = LinearLearner(n_features, loss, learning_rate, l2)
         self.predictors = {}  # class -> LinearModel, in order of appearance
         self.progressive = ProgressiveError()
-        self.examples_since_prediction = 0
+        self.n_examples = 0
 
     def best(self, candidates, scores):
         """Return the class with the largest score; of equal ones the one seen first."""
@@ -70,6 +70,7 @@ class OneAgainstAllReference:
         """Learn one example: y against every other class, or against some of them."""
         if first_pass and self.predicts_progressively():
             self.progressive.add(self.predict(x) == y, weight)
+        self.n_examples += 1
         self.predictors.setdefault(y, LinearModel(self.n_features))
         self.learner.scale.observe(x, weight)
         z = self.learner.scale.normalize(x)
@@ -93,14 +94,10 @@ class OneAgainstAllReference:
     def predicts_progressively(self):
         """Tell whether this example is predicted before it is learned.
 
-        A prediction scores all classes seen. With negative samples only every so many examples are
+        A prediction scores all classes seen. With negative samples only one example in so many is
         predicted, so that on average it costs no more than learning does.
         """
         if self.negative_samples is None:
             return True
-        self.examples_since_prediction += 1
         period = math.ceil(len(self.predictors) / (self.negative_samples + 1))
-        if self.examples_since_prediction < period:
-            return False
-        self.examples_since_prediction = 0
-        return True
+        return self.n_examples % max(1, period) == 0

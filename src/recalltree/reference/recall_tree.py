@@ -9,9 +9,11 @@ Conventions the paper leaves open:
 * f_n(x) > 0 leads to the right child. (The figures send it left, but label the router's example +1
   where the entropy is lower on the right.)
 * Candidates with equal counts, and equal scores, are ranked in order of arrival at the node.
-* A child is made when an example is first sent to it. Before that its entropies, total and recall
-  are 0, and a prediction stops above it.
-* The example is counted at a node before anything is computed there: n.total includes it.
+* A child is made when an example is first sent to it. Before that its entropies and its total are
+  0, and a prediction stops above it.
+* The example is counted at a node before anything is computed there: n.total includes it. In the
+  average entropy of the children after routing, it counts in the share of the side it would go to.
+  (The shares of figure 2b leave it out, and do not sum to 1.)
 """
 
 from __future__ import annotations
@@ -37,6 +39,17 @@ def log2_ceil(n_classes):
     [0, 0, 1, 3, 10, 11]
     """
     return max(0, n_classes - 1).bit_length()
+
+
+def log2_floor(n_classes):
+    """Return log2 of the number of classes, rounded down.
+
+    Examples
+    --------
+    >>> [log2_floor(k) for k in (0, 1, 2, 5, 1023, 1024)]
+    [0, 0, 1, 2, 9, 10]
+    """
+    return max(0, n_classes.bit_length() - 1)
 
 
 class Node:
@@ -124,15 +137,18 @@ class RecallTreeReference:
     max_candidates : int or None
         F; None: 4 log2 of the number of classes seen, rounded up.
     max_depth : int or None
-        Depth of the deepest leaf; None: log2 of the number of classes seen, rounded up.
+        Depth of the deepest leaf; None: log2 of the number of classes seen, rounded down, so that
+        there are fewer routers than classes.
     bound_lambda : float
         λ of equation (1).
     path_features : {"path", "leaf", "none"}
         See `PathFeatures`.
     path_interactions : bool
         Whether the path features are also crossed with x.
-    router_weighting : {"entropy", "unit"}
-        Whether a router learns with importance |Δ| (figure 2b) or 1.
+    router_weighting : {"total_entropy", "entropy", "unit"}
+        The importance with which a router learns an example of weight w: n.total |Δ|, which is the
+        change of the children's total entropy; w |Δ| (figure 2b), which vanishes as examples
+        accumulate; or w.
     routing_order : {"route_first", "update_first"}
         Whether an example is routed before or after the router has learned from it.
     count_decay : float or None
@@ -161,7 +177,7 @@ class RecallTreeReference:
         bound_lambda=1.0,
         path_features="path",
         path_interactions=False,
-        router_weighting="entropy",
+        router_weighting="total_entropy",
         routing_order="route_first",
         count_decay=None,
         loss="logistic",
@@ -192,16 +208,14 @@ class RecallTreeReference:
     @property
     def max_depth(self):
         """Depth of a leaf now."""
-        return self.fixed_max_depth or max(1, log2_ceil(len(self.predictors)))
+        return self.fixed_max_depth or max(1, log2_floor(len(self.predictors)))
 
     def candidates(self, node):
         """Return n.candidates."""
         return node.histogram.candidates(self.max_candidates)
 
     def recall(self, node):
-        """Return the lower bound of a node's recall, equation (1); 0 if there is no node."""
-        if node is None:
-            return 0.0
+        """Return the lower bound of a node's recall, equation (1)."""
         histogram = node.histogram
         empirical_recall = histogram.empirical_recall(self.max_candidates)
         return recall_lower_bound(empirical_recall, histogram.total, self.bound_lambda)
@@ -211,6 +225,10 @@ class RecallTreeReference:
     def goes_right(self, node, margin):
         """Decide `f_n(x) > 0` of figures 1 and 2a."""
         return margin > 0
+
+    def stops(self, node, child):
+        """Decide `recall(n) > recall(r)` of figures 1 and 2a."""
+        return self.recall(node) > self.recall(child)
 
     def best(self, candidates, scores):
         """Return the candidate with the largest score; of equal ones the first."""
@@ -225,7 +243,7 @@ class RecallTreeReference:
         while path[-1].depth < self.max_depth:
             node = path[-1]
             child = node.child(self.goes_right(node, node.router.score(z)))
-            if child is None or self.recall(node) > self.recall(child):
+            if child is None or self.stops(node, child):
                 break
             path.append(child)
         return path
@@ -265,7 +283,7 @@ class RecallTreeReference:
             margin = node.router.score(z) if update_first else margin_before
             child = self.child_to_fill(node, self.goes_right(node, margin))
             self.update_candidates(y, weight, child)
-            if self.recall(node) > self.recall(child):
+            if self.stops(node, child):
                 break
             node = child
             path.append(node)
@@ -275,17 +293,23 @@ class RecallTreeReference:
         """Teach f_n to send y where the entropy of the labels gets lower, figure 2b."""
         left = node.left.histogram if node.left else EMPTY
         right = node.right.histogram if node.right else EMPTY
-        share_left = left.total / node.histogram.total
-        share_right = right.total / node.histogram.total
+        total = node.histogram.total
 
-        entropy_if_left = share_left * left.entropy_with(y, weight) + share_right * right.entropy()
-        entropy_if_right = share_left * left.entropy() + share_right * right.entropy_with(y, weight)
+        entropy_if_left = (left.total + weight) / total * left.entropy_with(
+            y, weight
+        ) + right.total / total * right.entropy()
+        entropy_if_right = left.total / total * left.entropy() + (
+            right.total + weight
+        ) / total * right.entropy_with(y, weight)
         delta = entropy_if_left - entropy_if_right
         if abs(delta) < ENTROPY_FLOOR:
             return
-        target = +1 if delta > 0 else -1
-        importance = weight * abs(delta) if self.router_weighting == "entropy" else weight
-        self.learner.learn(node.router.terms(z), target, importance)
+        importance = {
+            "total_entropy": total * abs(delta),
+            "entropy": weight * abs(delta),
+            "unit": weight,
+        }[self.router_weighting]
+        self.learner.learn(node.router.terms(z), +1 if delta > 0 else -1, importance)
 
     def update_candidates(self, y, weight, node):
         """Count y at a node (section 2, "Learning the set of candidates in each node")."""
