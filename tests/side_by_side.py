@@ -1,0 +1,159 @@
+"""The core and a reference on the same stream, one example at a time.
+
+The core computes in float32 and the reference in float64. Where a decision hangs on a number that
+float32 cannot tell from its threshold, the reference takes the core's side (`Follower`), and counts
+how often it had to.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from recalltree.reference import LinearLearner
+from recalltree.reference.linear_learner import HingeLoss
+
+# Numbers closer than this, relative to their size if they are large, are equal as far as float32
+# after thousands of updates can tell.
+AMBIGUOUS = 2e-5
+WEIGHT_TOLERANCE = 1e-4
+
+
+ZERO_IS_NONE = {"max_candidates", "max_depth", "count_decay", "negative_samples", "max_nodes"}
+
+
+def close_to(threshold, number):
+    return abs(number - threshold) <= AMBIGUOUS * max(1.0, abs(threshold))
+
+
+class CoreModel:
+    """A model of the core that learns single rows of a stream.
+
+    Parameters
+    ----------
+    make : type
+        ``_core.RecallTree``, ``_core.OneAgainstAll`` or ``_core.LOMTree``.
+    stream : Stream
+        What it is going to learn.
+    config : dict
+        Parameters by the names of the estimators; None is "automatic" or "off", 0 in the core.
+    """
+
+    def __init__(self, core, make, stream, config):
+        self.core = core
+        self.stream = stream
+        self.csr = sp.csr_array(stream.X.astype(np.float32)) if stream.sparse else None
+        self.X = stream.X.astype(np.float32)
+        given = {name: 0 if value is None else value for name, value in config.items()}
+        self.model = make(n_features=stream.n_features, sparse=stream.sparse, **given)
+
+    def reference_config(self):
+        """Parameters of a reference of the same behaviour, defaults included."""
+        config = dict(self.model.config)
+        for name in ("sparse", "seed"):
+            config.pop(name, None)
+        return {
+            name: None if value == 0 and name in ZERO_IS_NONE else value
+            for name, value in config.items()
+        }
+
+    def rows(self, row):
+        """One row as the core takes it."""
+        if self.csr is None:
+            return self.core.Rows.dense(self.X[row : row + 1])
+        begin, end = self.csr.indptr[row : row + 2]
+        indptr = np.array([0, end - begin], dtype=np.int64)
+        indices = self.csr.indices[begin:end].astype(np.int64)
+        data = self.csr.data[begin:end]
+        return self.core.Rows.csr(indptr, indices, data, self.stream.n_features)
+
+    def learn(self, row, first_pass):
+        label = self.stream.labels[row : row + 1]
+        weight = self.stream.weights[row : row + 1].astype(np.float32)
+        self.model.learn(self.rows(row), label, weight, None, 1, first_pass)
+
+    def predict(self, row):
+        return int(self.model.predict(self.rows(row), 1)[0])
+
+    def route(self, row):
+        return self.model.route(self.rows(row))[1].tolist()
+
+    def candidates(self, row):
+        _, labels, scores = self.model.candidates(self.rows(row), 1)
+        return labels.tolist(), scores.tolist()
+
+
+class Follower:
+    """Counts the decisions of a reference, and those where it followed the core."""
+
+    def __init__(self):
+        self.decisions = 0
+        self.followed = 0
+
+    def choose(self, own, ambiguous, core_says):
+        """Return the own decision, or the core's if it is a matter of rounding.
+
+        `core_says` is a function, because it may be expensive, that returns None if the core left
+        no trace of its decision.
+        """
+        self.decisions += 1
+        if not ambiguous:
+            return own
+        theirs = core_says()
+        if theirs is None or theirs == own:
+            return own
+        self.followed += 1
+        return theirs
+
+    def assert_rare(self):
+        assert self.followed <= 5 + 0.01 * self.decisions, (self.followed, self.decisions)
+
+
+class FollowingLearner(LinearLearner):
+    """A learner that asks the core on which side of the hinge a score lies.
+
+    Parameters
+    ----------
+    learner : LinearLearner
+        The learner whose place it takes.
+    follower : Follower
+        Where it counts.
+    core_accumulator : callable
+        Given the `Weights` of a bias, the same accumulator in the core after it has learned.
+    """
+
+    def __init__(self, learner, follower, core_accumulator):
+        self.__dict__.update(learner.__dict__)
+        self.follower = follower
+        self.core_accumulator = core_accumulator
+
+    def learn(self, terms, target, importance):
+        self.importance = importance
+        super().learn(terms, target, importance)
+
+    def gradient(self, terms, p, target):
+        gradient = super().gradient(terms, p, target)
+        if self.loss is not HingeLoss:
+            return gradient
+        bias = terms[1].weights
+
+        def core_learned():
+            grown = self.core_accumulator(bias) - bias.accumulators[0]
+            return grown > 0.5 * self.importance
+
+        learns = self.follower.choose(gradient != 0, close_to(1.0, target * p), core_learned)
+        return -target if learns else 0.0
+
+
+def assert_close(theirs, ours, what, tolerance=WEIGHT_TOLERANCE, scale=1.0):
+    """Numbers within the tolerance, absolute and relative; quicker than what NumPy has for it."""
+    theirs, ours = np.asarray(theirs, dtype=float), np.asarray(ours, dtype=float)
+    assert theirs.shape == ours.shape, what
+    if not (np.abs(theirs - ours) <= tolerance * np.maximum(scale, np.abs(ours))).all():
+        raise AssertionError(f"{what}: {theirs} in the core, {ours} in the reference")
+
+
+def assert_rows_agree(theirs, model, what):
+    """A row of weights of the core against a `LinearModel`."""
+    assert_close(theirs["weights"], model.features.values, f"weights of {what}")
+    assert_close(theirs["bias"], model.bias.values[0], f"bias of {what}")
