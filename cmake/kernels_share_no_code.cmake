@@ -10,15 +10,16 @@ string(REPLACE "\n" ";" lines "${listing}")
 set(in_kernels FALSE)
 set(shared "")
 foreach(line IN LISTS lines)
-  if(line MATCHES "^(.*[(])?([A-Za-z0-9_.]+[.]o)(bj)?[)]?:$")
-    set(in_kernels FALSE)
-    if(CMAKE_MATCH_2 MATCHES "^kernels_avx")
+  if(line MATCHES "[.]o(bj)?[)]?:$") # the next member of the library
+    string(FIND "${line}" "kernels_avx" position)
+    if(position EQUAL -1)
+      set(in_kernels FALSE)
+    else()
       set(in_kernels TRUE)
-      set(member ${CMAKE_MATCH_2})
     endif()
-  elseif(in_kernels AND line MATCHES "^[0-9a-fA-F]+ [WVu] (.*)$"
+  elseif(in_kernels AND line MATCHES "^[0-9a-fA-F]+ [WVu] "
          AND NOT line MATCHES "10recalltree(4avx2|6avx512)|DW[.]ref")
-    list(APPEND shared "${member}: ${CMAKE_MATCH_1}")
+    list(APPEND shared "${line}")
   endif()
 endforeach()
 
