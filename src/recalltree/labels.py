@@ -67,6 +67,11 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
 class LabelTable:
     """The labels known so far; the position of a label is its class id.
 
+    Parameters
+    ----------
+    classes : ndarray, default=None
+        Distinct labels to begin with, in the order of their ids.
+
     Examples
     --------
     >>> import numpy as np
@@ -84,11 +89,12 @@ class LabelTable:
 
     def __init__(self, classes: NDArray[Any] | None = None) -> None:
         self._ids: dict[Any, int] = {}
-        self._dtype: np.dtype[Any] | None = None
-        self._classes: NDArray[Any] | None = classes
-        if classes is not None:
-            self._dtype = classes.dtype
+        self._dtype: np.dtype[Any] | None = None  # None: labels of any kind may come
+        self._classes: NDArray[Any] | None = None
+        if classes is not None and len(classes) > 0:
             self._ids = {label: i for i, label in enumerate(classes.tolist())}
+            self._dtype = classes.dtype
+            self._classes = classes
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -105,12 +111,6 @@ class LabelTable:
     def grow(self) -> Growth:
         """Return a growth of this table: labels to be added by its ``commit``."""
         return Growth(self)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"classes": self.classes if self._ids else None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["classes"])  # type: ignore[misc]
 
 
 class Growth:

@@ -13,7 +13,7 @@ from recalltree.labels import LabelTable
 class TreeView:
     """A view of the tree of a model: always as the model is now, never changing it.
 
-    Nodes are numbered; node 0 is the root. Arrays have one entry per node.
+    Nodes are numbered. Arrays have one entry per node.
 
     Parameters
     ----------
@@ -21,18 +21,6 @@ class TreeView:
         The core that owns the tree.
     labels : LabelTable
         The labels of its class ids.
-
-    Examples
-    --------
-    >>> from recalltree import RecallTreeClassifier
-    >>> from sklearn.datasets import load_digits
-    >>> X, y = load_digits(return_X_y=True)
-    >>> clf = RecallTreeClassifier(max_candidates=2, random_state=0).fit(X, y)
-    >>> tree = clf.tree_
-    >>> bool(tree.depth.max() <= 4), int(tree.total[0])
-    (True, 1797)
-    >>> len(tree.candidates(0)), len(tree.histogram(0)[0])
-    (2, 10)
     """
 
     def __init__(self, core: Any, labels: LabelTable) -> None:
@@ -54,6 +42,11 @@ class TreeView:
     def n_nodes(self) -> int:
         """How many nodes there are."""
         return len(self)
+
+    @property
+    def root(self) -> int:
+        """The number of the root."""
+        return int(np.argmax(self.parent < 0))
 
     @property
     def max_depth(self) -> int:
@@ -78,22 +71,17 @@ class TreeView:
     @property
     def depth(self) -> NDArray[Any]:
         """The depth of each node; the root has depth 0."""
-        return self._array("depth")
+        depth = np.zeros(len(self), dtype=np.int32)
+        level = self.parent
+        while (level >= 0).any():
+            depth += level >= 0
+            level = np.where(level >= 0, self.parent[level], -1)
+        return depth
 
     @property
-    def total(self) -> NDArray[Any]:
-        """The weight of the examples that were added to each node."""
-        return self._array("total")
-
-    @property
-    def n_labels(self) -> NDArray[Any]:
-        """How many labels each node has seen."""
-        return self._array("n_labels")
-
-    @property
-    def recall_bound(self) -> NDArray[Any]:
-        """The lower bound of each node's recall (the paper's equation 1); Recall Trees only."""
-        return self._array("recall_bound")
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Which nodes have no children."""
+        return (self.left < 0) & (self.right < 0)
 
     def children(self, node: int) -> tuple[int, ...]:
         """Return the children of a node: left, right, those that exist."""
@@ -116,6 +104,48 @@ class TreeView:
         class_ids, counts = self._core.histogram(self._check(node))
         return self._labels.classes[class_ids], counts
 
+    def _check(self, node: int) -> int:
+        if not 0 <= node < len(self):
+            raise ValueError(f"node={node}: nodes are numbered from 0 to {len(self) - 1}.")
+        return int(node)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {len(self)} nodes, {int(self.is_leaf.sum())} of them leaves, "
+            f"depth {self.max_depth}>"
+        )
+
+
+class RecallTreeView(TreeView):
+    """A view of a Recall Tree. Node 0 is the root.
+
+    Examples
+    --------
+    >>> from recalltree import RecallTreeClassifier
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> tree = RecallTreeClassifier(max_candidates=2, random_state=0).fit(X, y).tree_
+    >>> bool(tree.max_depth <= 4), float(tree.total[0])
+    (True, 1797.0)
+    >>> len(tree.candidates(0)), len(tree.histogram(0)[0])
+    (2, 10)
+    """
+
+    @property
+    def total(self) -> NDArray[Any]:
+        """The weight of the examples that were added to each node."""
+        return self._array("total")
+
+    @property
+    def n_labels(self) -> NDArray[Any]:
+        """How many labels each node has seen."""
+        return self._array("n_labels")
+
+    @property
+    def recall_bound(self) -> NDArray[Any]:
+        """The lower bound of each node's recall, the paper's equation 1."""
+        return self._array("recall_bound")
+
     def candidates(self, node: int) -> NDArray[Any]:
         """Return the labels that are scored at a node, the most frequent first.
 
@@ -128,16 +158,23 @@ class TreeView:
         ndarray
         """
         labels, _ = self.histogram(node)
-        return labels[: getattr(self._core, "max_candidates_now", None)]
+        return labels[: self._core.max_candidates_now]
 
-    def _check(self, node: int) -> int:
-        if not 0 <= node < len(self):
-            raise ValueError(f"node={node}: nodes are numbered from 0 to {len(self) - 1}.")
-        return int(node)
 
-    def __repr__(self) -> str:
-        n_leaves = int(((self.left < 0) & (self.right < 0)).sum())
-        return (
-            f"<TreeView: {len(self)} nodes, {n_leaves} of them leaves, depth {self.max_depth}, "
-            f"{int(self.n_labels[0])} labels, total {self.total[0]:g}>"
-        )
+class LOMTreeView(TreeView):
+    """A view of a LOMTree. Its root may move; only leaves have a histogram.
+
+    Examples
+    --------
+    >>> from recalltree import LOMTreeClassifier
+    >>> tree = LOMTreeClassifier(shuffle=False).fit([[0.0], [1.0], [1.0]], ["a", "b", "b"]).tree_
+    >>> tree
+    <LOMTreeView: 3 nodes, 2 of them leaves, depth 1>
+    >>> tree.children(tree.root)
+    (1, 2)
+    """
+
+    @property
+    def majority(self) -> NDArray[Any]:
+        """The label that each node answers with, or hands down to its children."""
+        return self._labels.classes[self._array("majority")]

@@ -287,19 +287,20 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        core = state.pop("_core", None)
-        if core is not None:
-            state["_core_state"] = core.state()
-            state["_core_config"] = core.config
+        if "_core" in state:
+            # Plain arrays, which a copy does not share with this estimator.
+            core, labels = state.pop("_core"), state.pop("_labels")
+            state["_saved"] = core.state(), core.config, labels.classes
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
-        core_state = state.pop("_core_state", None)
-        core_config = state.pop("_core_config", None)
+        saved = state.pop("_saved", None)
         super().__setstate__(state)
-        if core_state is not None:
+        if saved is not None:
+            core_state, core_config, classes = saved
             self._core = self._core_type.from_state(core_state, **core_config)
+            self._labels = LabelTable(classes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -321,7 +322,10 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
 
     @property
     def progressive_error_(self) -> float:
-        """The error of predicting each example of the first pass just before learning it."""
+        """The error of predicting each example of the first pass just before learning it.
+
+        An example that widens the range of a feature does so before it is predicted.
+        """
         return float(progressive_error(self._fitted_core()))
 
     @property

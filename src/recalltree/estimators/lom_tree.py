@@ -11,10 +11,11 @@ from sklearn.utils._param_validation import Interval
 
 from recalltree._core import LOMTree
 from recalltree.estimators import defaults
-from recalltree.estimators.tree_classifier import TreeClassifier
+from recalltree.estimators.base import OnlineClassifier
+from recalltree.tree import LOMTreeView
 
 
-class LOMTreeClassifier(TreeClassifier):
+class LOMTreeClassifier(OnlineClassifier):
     """LOMTree: a tree of routers that part the classes; the leaf answers with its majority.
 
     The logarithmic-time algorithm that the Recall Tree is measured against. It compares no classes:
@@ -46,9 +47,8 @@ class LOMTreeClassifier(TreeClassifier):
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out, drawn at random.
     n_jobs : int or None, default=None
-        Threads. None is 1; -1 is all cores. Predictions do not depend on it. With more than
-        one, threads learn at the same time and write the same weights without waiting for each
-        other: learning is then not reproducible to the bit.
+        Threads that predict. None is 1; -1 is all cores. Predictions do not depend on it. One
+        thread learns in any case.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the rows. With a number and one thread, the model is the same bit for
         bit every time.
@@ -70,8 +70,8 @@ class LOMTreeClassifier(TreeClassifier):
     progressive_error_ : float
         The error of predicting each example just before learning it, over the first pass of
         ``fit`` and all of ``partial_fit``.
-    tree_ : TreeView
-        The tree: nodes, depth, counts, labels of each leaf.
+    tree_ : LOMTreeView
+        The tree: nodes, depth, labels of each leaf.
     memory_bytes_ : int
         Bytes that the model takes.
     memory_by_part_ : dict
@@ -105,7 +105,7 @@ class LOMTreeClassifier(TreeClassifier):
     _core_type = LOMTree
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **TreeClassifier._parameter_constraints,
+        **OnlineClassifier._parameter_constraints,
         "max_nodes": [None, Interval(Integral, 1, None, closed="left")],
         "swap_resistance": [Interval(Real, 0, None, closed="left")],
     }
@@ -147,6 +147,19 @@ class LOMTreeClassifier(TreeClassifier):
             "swap_resistance": float(self.swap_resistance),
         }
 
+    @property
+    def tree_(self) -> LOMTreeView:
+        """A view of the tree."""
+        return LOMTreeView(self._fitted_core(), self._labels)
+
     def _log_link(self, scores: NDArray[np.float32]) -> NDArray[np.float64]:
-        # A leaf that has seen nothing yet passes its parent's label on, with count 0.
-        return np.log(np.maximum(scores.astype(np.float64), np.finfo(np.float64).tiny))
+        return np.log(scores.astype(np.float64))
+
+    def _classes_by_frequency(self) -> NDArray[np.int64]:
+        # Counts are kept in leaves only: the answers of the fullest leaves come first.
+        tree = self._fitted_core().tree()
+        leaves = tree["left"] < 0
+        weight = np.bincount(
+            tree["majority"][leaves], tree["min_count"][leaves], minlength=len(self._labels)
+        )
+        return np.argsort(-weight, kind="stable")

@@ -5,14 +5,17 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from recalltree._core import RecallTree
 from recalltree.estimators import defaults
-from recalltree.estimators.tree_classifier import TreeClassifier
+from recalltree.estimators.base import OnlineClassifier
+from recalltree.tree import RecallTreeView
 
 
-class RecallTreeClassifier(TreeClassifier):
+class RecallTreeClassifier(OnlineClassifier):
     """The Recall Tree: online classification at a cost logarithmic in the number of classes.
 
     A binary tree is grown while learning. Each example is routed down to the node where a few
@@ -25,7 +28,7 @@ class RecallTreeClassifier(TreeClassifier):
         How many classes are compared at a node (F in the paper). None is 4·log2 of the number of
         classes seen so far, rounded up.
     max_depth : int or None, default=None
-        Depth of the tree. None is log2 of the number of classes seen so far, rounded up.
+        Depth of the tree. None is log2 of the number of classes seen so far, rounded down.
     bound_lambda : float, default=1.0
         Width of the confidence bound of recall (λ in the paper's equation 1): larger values stop
         higher in the tree.
@@ -35,7 +38,7 @@ class RecallTreeClassifier(TreeClassifier):
     path_interactions : bool, default=False
         Cross these indicators with the features: each pair of class and node then has its own
         correction to the weights of the class. More accurate, slower, larger.
-    router_weighting : {"entropy", "unit"}, default="entropy"
+    router_weighting : {"entropy", "unit"}, default="unit"
         Importance of the update of a router: how much entropy the choice of the side saves, as in
         the paper, or 1.
     routing_order : {"route_first", "update_first"}, default="route_first"
@@ -85,7 +88,7 @@ class RecallTreeClassifier(TreeClassifier):
     progressive_error_ : float
         The error of predicting each example just before learning it, over the first pass of
         ``fit`` and all of ``partial_fit``.
-    tree_ : TreeView
+    tree_ : RecallTreeView
         The tree: nodes, depth, counts, recall bounds, candidates.
     memory_bytes_ : int
         Bytes that the model takes.
@@ -130,7 +133,7 @@ class RecallTreeClassifier(TreeClassifier):
     _core_type = RecallTree
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **TreeClassifier._parameter_constraints,
+        **OnlineClassifier._parameter_constraints,
         "max_candidates": [None, Interval(Integral, 1, None, closed="left")],
         "max_depth": [None, Interval(Integral, 1, None, closed="left")],
         "bound_lambda": [Interval(Real, 0, None, closed="left")],
@@ -196,5 +199,15 @@ class RecallTreeClassifier(TreeClassifier):
             "count_decay": float(self.count_decay or 0),
         }
 
+    @property
+    def tree_(self) -> RecallTreeView:
+        """A view of the tree."""
+        return RecallTreeView(self._fitted_core(), self._labels)
+
     def _max_candidates(self) -> int:
         return self._fitted_core().max_candidates_now
+
+    def _classes_by_frequency(self) -> NDArray[np.int64]:
+        seen, _ = self._fitted_core().histogram(0)
+        unseen = np.setdiff1d(np.arange(len(self._labels)), seen)
+        return np.concatenate([seen.astype(np.int64), unseen])
