@@ -1,0 +1,65 @@
+"""The estimators under test, small data for them, and what it means that nothing changed."""
+
+import functools
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+from recalltree import LOMTreeClassifier, OneAgainstAllClassifier, RecallTreeClassifier
+
+CLASSIFIERS = [RecallTreeClassifier, OneAgainstAllClassifier, LOMTreeClassifier]
+
+#: One of each, and one for every code path that learns in a way of its own.
+VARIANTS = [
+    RecallTreeClassifier(max_candidates=3, random_state=0),
+    RecallTreeClassifier(
+        max_candidates=3,
+        path_interactions=True,
+        routing_order="update_first",
+        router_weighting="unit",
+        count_decay=200,
+        loss="hinge",
+        random_state=0,
+    ),
+    OneAgainstAllClassifier(random_state=0),
+    OneAgainstAllClassifier(negative_samples=2, loss="squared", random_state=0),
+    LOMTreeClassifier(random_state=0),
+    LOMTreeClassifier(max_nodes=4, swap_resistance=0.1, l2=1e-4, random_state=0),
+]
+
+
+@functools.cache
+def all_digits():
+    return load_digits(return_X_y=True)
+
+
+def digits(n=400):
+    """Return images of digits and what they show, for the caller to keep."""
+    X, y = all_digits()
+    return X[:n].copy(), y[:n].copy()
+
+
+def snapshot(clf):
+    """Return everything that a fitted estimator is, in a form that can be compared."""
+    found = {
+        name: value
+        for name, value in vars(clf).items()
+        if name not in ("_core", "_labels") and not isinstance(value, np.ndarray)
+    }
+    found |= {
+        name: (value.dtype, value.shape, value.tobytes() if value.dtype != object else list(value))
+        for name, value in vars(clf).items()
+        if isinstance(value, np.ndarray)
+    }
+    if hasattr(clf, "_core"):
+        found["classes_"] = (clf._labels.classes.dtype, clf._labels.classes.tolist())
+        found["state"] = core_state(clf)
+    return found
+
+
+def core_state(clf):
+    """Return the state of the core as bytes."""
+    return {
+        name: (array.dtype, array.shape, np.ascontiguousarray(array).tobytes())
+        for name, array in clf._core.state().items()
+    }

@@ -1,0 +1,42 @@
+"""scikit-learn's own checks of an estimator, over all three and some of their variants."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from recalltree import LOMTreeClassifier, OneAgainstAllClassifier, RecallTreeClassifier
+
+ORDER_AND_WEIGHT = (
+    "An online learner: an example of weight 2 makes one importance-aware step, which is not the "
+    "same as two steps with other examples in between."
+)
+
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": ORDER_AND_WEIGHT,
+    "check_sample_weight_equivalence_on_sparse_data": ORDER_AND_WEIGHT,
+}
+
+ESTIMATORS = [
+    RecallTreeClassifier(),
+    RecallTreeClassifier(n_jobs=2, n_passes=2),
+    RecallTreeClassifier(
+        loss="hinge", path_features="leaf", path_interactions=True, count_decay=1000, shuffle=False
+    ),
+    RecallTreeClassifier(early_stopping=True, n_passes=5),
+    OneAgainstAllClassifier(),
+    OneAgainstAllClassifier(n_jobs=2),
+    OneAgainstAllClassifier(loss="squared", negative_samples=1, n_passes=3),
+    LOMTreeClassifier(n_passes=2),
+    LOMTreeClassifier(n_jobs=2, n_passes=2),
+]
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
+def test_sklearn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED_FAILURES))
+def test_expected_failures_are_checks(name):
+    from sklearn.utils import estimator_checks
+
+    assert hasattr(estimator_checks, name)
