@@ -90,7 +90,7 @@ BAD_Y = {
     "short": (np.zeros(N - 1, dtype=int), "inconsistent numbers of samples"),
     "empty": ([], "inconsistent numbers of samples"),
     "two columns": (np.zeros((N, 2), dtype=int), "1d array"),
-    "complex": (np.zeros(N, dtype=complex), "Complex"),
+    "complex": (np.zeros(N, dtype=complex), "Unknown label type: complex128"),
 }
 
 BAD_WEIGHT = {

@@ -153,7 +153,7 @@ def test_another_kind_later_is_an_error(first, then, message):
         ([1.0, np.inf], "infinity at position 1"),
         ([1.0, 2.5], "Unknown label type: continuous, for example 2.5 at position 1"),
         ([1 + 1j, 2], "mixes labels"),
-        (np.array([1 + 1j, 2]), "Complex data not supported"),
+        (np.array([1 + 1j, 2]), "Unknown label type: complex128"),
         ([b"a", b"b"], "Unknown label type: bytes"),
         (np.array([b"a", b"b"]), r"Unknown label type: \|S1"),
         ([("a", "b"), ("b", "a")], "1d array"),

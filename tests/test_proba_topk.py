@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from recalltree import LOMTreeClassifier, OneAgainstAllClassifier, RecallTreeClassifier
 from recalltree.estimators import prediction
-from recalltree.estimators.probabilities import fill_up, log_sigmoid, normalise
+from recalltree.estimators.probabilities import fill_up, normalise, sigmoid
 
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=str)
 containers = pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
@@ -173,9 +173,13 @@ def test_one_class(classifier):
 
 
 def test_sigmoid_of_any_size():
-    scores = np.array([-1e4, -1, 0, 1, 1e4])
-    np.testing.assert_allclose(np.exp(log_sigmoid(scores, 2.0)), expit(2.0 * scores), rtol=1e-12)
-    assert np.isfinite(log_sigmoid(scores, 2.0)).all()
+    scores = np.array([-1e4, -30, -1, 0, 1, 1e4])
+    best = np.full(6, 1e4)
+    np.testing.assert_allclose(sigmoid(scores, best, 2.0), expit(2.0 * scores), rtol=1e-12)
+    for shift in (0, -100, -1e4):
+        values = sigmoid(np.array([-2.0, -4.0]) + shift, np.array([-2.0, -2.0]) + shift, 1.0)
+        expected = np.exp(-2) if shift else expit(-4) / expit(-2)
+        assert values[1] / values[0] == pytest.approx(expected)
 
 
 scores_of_rows = st.lists(
@@ -191,9 +195,10 @@ scores_of_rows = st.lists(
 
 @given(scores_of_rows)
 def test_normalised_rows(rows):
-    indptr = np.cumsum([0] + [len(row) for row in rows])
+    lengths, best = [len(row) for row in rows], [row.max() for row in rows]
+    indptr = np.cumsum([0, *lengths])
     scores = np.concatenate(rows)
-    values = normalise(indptr, log_sigmoid(scores, 1.0), scores)
+    values = normalise(indptr, sigmoid(scores, np.repeat(best, lengths), 1.0), scores)
     for row, part in zip(rows, np.split(values, indptr[1:-1]), strict=True):
         assert part.sum() == pytest.approx(1, abs=1e-12)
         assert (part >= 0).all()

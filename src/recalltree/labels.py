@@ -54,7 +54,8 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     """
     # A list is looked at element by element: NumPy would turn ["a", 1] into ["a", "1"] in silence.
     values = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
-    values = column_or_1d(values, warn=True)
+    if values.ndim != 1:
+        values = column_or_1d(values, warn=True)
     if values.dtype.kind in "OT":
         values = _from_objects(values.astype(object, copy=False), name)
     if values.dtype.kind == "f":

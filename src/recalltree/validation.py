@@ -18,6 +18,8 @@ from sklearn.utils.validation import validate_data
 
 from recalltree._core import Rows
 
+_DTYPES = [np.float32, np.float64]
+
 #: A checked X: a two-dimensional ndarray or a CSR matrix, float32 or float64.
 Matrix = Any
 
@@ -53,14 +55,7 @@ def check_matrix(X: Any, *, estimator: Any, is_first: bool) -> Matrix:
     """
     if is_sparse(X):
         _check_structure(X)  # before any compiled code follows its indices
-    checked = check_array(
-        X,
-        accept_sparse="csr",
-        dtype=[np.float32, np.float64],
-        ensure_all_finite=False,  # the core looks, once, and says where
-        estimator=estimator,
-        input_name="X",
-    )
+    checked = X if _is_ready(X) else _convert(X, estimator)
     if is_sparse(checked):
         if checked is not X:
             _check_structure(checked)
@@ -192,6 +187,22 @@ def count_threads(n_jobs: int | None) -> int:
     except AttributeError:  # not every system can say which cores a process may use
         n_cores = os.cpu_count() or 1
     return max(1, n_cores + 1 + int(n_jobs))
+
+
+def _is_ready(X: Any) -> bool:
+    """Return whether X is an array that needs no conversion: the quick way of a single row."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in _DTYPES
+
+
+def _convert(X: Any, estimator: Any) -> Matrix:
+    return check_array(
+        X,
+        accept_sparse="csr",
+        dtype=_DTYPES,
+        ensure_all_finite=False,  # the core looks, once, and says where
+        estimator=estimator,
+        input_name="X",
+    )
 
 
 def _check_structure(X: Any) -> None:

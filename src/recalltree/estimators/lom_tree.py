@@ -152,8 +152,11 @@ class LOMTreeClassifier(OnlineClassifier):
         """A view of the tree."""
         return LOMTreeView(self._fitted_core(), self._labels)
 
-    def _log_link(self, scores: NDArray[np.float32]) -> NDArray[np.float64]:
-        return np.log(scores.astype(np.float64))
+    def _link(self, scores: NDArray[np.float32], best: NDArray[np.float32]) -> NDArray[np.float64]:
+        return scores.astype(np.float64)
+
+    def _scores_per_row(self) -> int:
+        return min(64, super()._scores_per_row())  # leaves hold few of the classes
 
     def _classes_by_frequency(self) -> NDArray[np.int64]:
         # Counts are kept in leaves only: the answers of the fullest leaves come first.

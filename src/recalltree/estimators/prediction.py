@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from recalltree.estimators.probabilities import fill_up, log_sigmoid, log_sums, normalise
+from recalltree.estimators.probabilities import fill_up, normalise, row_max, row_sum, sigmoid
 from recalltree.labels import LabelTable
 from recalltree.validation import (
     Matrix,
@@ -24,8 +24,8 @@ from recalltree.validation import (
 #: ``predict_proba`` refuses to make a dense result of more bytes than this.
 DENSE_LIMIT_BYTES = 2**30
 
-#: Scores that are held at a time while probabilities are computed.
-_BLOCK_SCORES = 2**22
+#: About how many scores are held at a time: as many as fit in a cache.
+_BLOCK_SCORES = 2**18
 
 #: The link of each loss is 1 / (1 + exp(-a · score)); this is a.
 _LINK_SCALE = {"logistic": 1.0, "hinge": 2.0, "squared": 2.0}
@@ -90,12 +90,13 @@ class Predictions(metaclass=ABCMeta):
         probabilities = np.zeros((matrix.shape[0], k))
         for start, stop in self._blocks(matrix):
             rows = slice_rows(matrix, start, stop)
+            ids, top_scores = core.predict_topk(rows, int(k), n_threads)
             indptr, _, scores = core.candidates(rows, n_threads)
-            sums = log_sums(indptr, self._log_link(scores))
-            ids, best_scores = core.predict_topk(rows, int(k), n_threads)
+            sums = row_sum(indptr, self._link_of_rows(indptr, scores))
+            best = np.broadcast_to(top_scores[:, :1], top_scores.shape)
             found = ids >= 0
-            logs = self._log_link(best_scores[found]) - np.repeat(sums, found.sum(axis=1))
-            probabilities[start:stop][found] = np.exp(logs)
+            values = self._link(top_scores[found], best[found])
+            probabilities[start:stop][found] = values / np.repeat(sums, found.sum(axis=1))
             class_ids[start:stop] = ids
         if (class_ids[:, -1] < 0).any():
             class_ids = fill_up(class_ids, self._classes_by_frequency())
@@ -136,7 +137,7 @@ class Predictions(metaclass=ABCMeta):
             )
         if sparse:
             indptr, class_ids, scores = core.candidates(make_rows(matrix), n_threads)
-            values = normalise(indptr, self._log_link(scores), scores)
+            values = normalise(indptr, self._link_of_rows(indptr, scores), scores)
             result = _csr(indptr, class_ids, values, shape)
             result.sort_indices()
             return result
@@ -144,7 +145,9 @@ class Predictions(metaclass=ABCMeta):
         for start, stop in self._blocks(matrix):
             indptr, class_ids, scores = core.candidates(slice_rows(matrix, start, stop), n_threads)
             row_ids = np.repeat(np.arange(start, stop), np.diff(indptr))
-            dense[row_ids, class_ids] = normalise(indptr, self._log_link(scores), scores)
+            dense[row_ids, class_ids] = normalise(
+                indptr, self._link_of_rows(indptr, scores), scores
+            )
         return dense
 
     def candidates(self, X: Any) -> Any:
@@ -166,12 +169,20 @@ class Predictions(metaclass=ABCMeta):
         indptr, class_ids, scores = core.candidates(make_rows(matrix), n_threads)
         return _csr(indptr, class_ids, scores, (matrix.shape[0], len(self._labels)))
 
-    def _log_link(self, scores: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the logarithm of what is normalised to be probabilities."""
-        return log_sigmoid(scores, _LINK_SCALE[self._config["loss"]])
+    def _link(self, scores: NDArray[np.float32], best: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return what becomes the probabilities when divided by the sum of its row.
 
-    def _max_candidates(self) -> int:
-        """Return how many candidates a row can have at most."""
+        `best` is, for each score, the largest score of its row.
+        """
+        return sigmoid(scores, best, _LINK_SCALE[self._config["loss"]])
+
+    def _link_of_rows(
+        self, indptr: NDArray[np.int64], scores: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        return self._link(scores, np.repeat(row_max(indptr, scores), np.diff(indptr)))
+
+    def _scores_per_row(self) -> int:
+        """Return about how many candidates a row has."""
         return self._fitted_core().n_classes_seen
 
     def _classes_by_frequency(self) -> NDArray[np.int64]:
@@ -179,7 +190,7 @@ class Predictions(metaclass=ABCMeta):
         return np.arange(len(self._labels))
 
     def _blocks(self, matrix: Matrix) -> Iterator[tuple[int, int]]:
-        size = max(1, _BLOCK_SCORES // max(1, self._max_candidates()))
+        size = max(1, _BLOCK_SCORES // self._scores_per_row())
         for start in range(0, matrix.shape[0], size):
             yield start, min(start + size, matrix.shape[0])
 

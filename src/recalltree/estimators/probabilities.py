@@ -14,37 +14,49 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def log_sigmoid(scores: NDArray[Any], scale: float) -> Floats:
-    """Return log(1 / (1 + exp(-scale · score))), exact for scores of any size.
+def sigmoid(scores: NDArray[Any], best: NDArray[Any], scale: float) -> Floats:
+    """Return 1 / (1 + exp(-scale · score)) up to a factor that is the same for all of a row.
+
+    The factor keeps the best of a row from vanishing: the values can be divided by their sum
+    however small they are.
+
+    Parameters
+    ----------
+    scores : ndarray
+    best : ndarray
+        For each score, the largest score of its row.
+    scale : float
+
+    Returns
+    -------
+    ndarray
 
     Examples
     --------
     >>> import numpy as np
-    >>> from recalltree.estimators.probabilities import log_sigmoid
-    >>> np.exp(log_sigmoid(np.array([0.0, -1000.0]), scale=1.0))
+    >>> from recalltree.estimators.probabilities import sigmoid
+    >>> sigmoid(np.array([0.0, -1000.0]), np.array([0.0, 0.0]), scale=1.0)
     array([0.5, 0. ])
+    >>> sigmoid(np.array([-1000.0, -1001.0]), np.array([-1000.0, -1000.0]), scale=1.0).round(3)
+    array([1.   , 0.368])
     """
-    return -np.logaddexp(0.0, -scale * scores.astype(np.float64))
+    scaled = scale * scores.astype(np.float64)
+    factor = np.minimum(scale * best.astype(np.float64), 0.0)
+    return np.exp(np.minimum(scaled, 0.0) - factor) / (1.0 + np.exp(-np.abs(scaled)))
 
 
-def log_sums(indptr: NDArray[Any], log_values: Floats) -> Floats:
-    """Return, for every row, the logarithm of the sum of its values, given as logarithms.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from recalltree.estimators.probabilities import log_sums
-    >>> np.exp(log_sums(np.array([0, 2, 3]), np.log([0.25, 0.5, 0.125])))
-    array([0.75 , 0.125])
-    """
-    starts = indptr[:-1]
-    largest = np.maximum.reduceat(log_values, starts)
-    shifted = np.exp(log_values - np.repeat(largest, np.diff(indptr)))
-    return largest + np.log(np.add.reduceat(shifted, starts))
+def row_max(indptr: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+    """Return the largest value of each row."""
+    return np.maximum.reduceat(values, indptr[:-1])
 
 
-def normalise(indptr: NDArray[Any], log_values: Floats, scores: NDArray[Any]) -> Floats:
-    """Return values, given as logarithms, divided by their sum in each row.
+def row_sum(indptr: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+    """Return the sum of the values of each row."""
+    return np.add.reduceat(values, indptr[:-1])
+
+
+def normalise(indptr: NDArray[Any], values: Floats, scores: NDArray[Any]) -> Floats:
+    """Return `values` divided by their sum in each row.
 
     Rounding may make the largest values of a row equal. The first of the best scores, which is the
     one that is predicted, is then made larger by the smallest possible amount: the largest
@@ -53,9 +65,10 @@ def normalise(indptr: NDArray[Any], log_values: Floats, scores: NDArray[Any]) ->
     Parameters
     ----------
     indptr : ndarray of shape (n + 1,)
-    log_values : ndarray of shape (nnz,)
+    values : ndarray of shape (nnz,)
+        Not negative, and not all 0 in any row.
     scores : ndarray of shape (nnz,)
-        Rising with `log_values`.
+        In the order of `values`, up to rounding.
 
     Returns
     -------
@@ -66,18 +79,18 @@ def normalise(indptr: NDArray[Any], log_values: Floats, scores: NDArray[Any]) ->
     --------
     >>> import numpy as np
     >>> from recalltree.estimators.probabilities import normalise
-    >>> values = np.array([0.25, 0.75, 0.2])
-    >>> normalise(np.array([0, 2, 3]), np.log(values), values).round(6)
+    >>> values = np.array([1.0, 3.0, 0.2])
+    >>> normalise(np.array([0, 2, 3]), values, scores=values)
     array([0.25, 0.75, 1.  ])
     """
     lengths = np.diff(indptr)
-    result = np.exp(log_values - np.repeat(log_sums(indptr, log_values), lengths))
-    is_best = scores == np.repeat(np.maximum.reduceat(scores, indptr[:-1]), lengths)
+    result = values / np.repeat(row_sum(indptr, values), lengths)
+    is_best = scores == np.repeat(row_max(indptr, scores), lengths)
     positions = np.where(is_best, np.arange(len(scores)), len(scores))
     best = np.minimum.reduceat(positions, indptr[:-1])
     is_rival = result >= np.repeat(result[best], lengths)
-    rivalled = np.add.reduceat(is_rival.astype(np.int64), indptr[:-1]) > 1
-    largest = np.maximum.reduceat(result, indptr[:-1])
+    rivalled = row_sum(indptr, is_rival.astype(np.int64)) > 1
+    largest = row_max(indptr, result)
     result[best[rivalled]] = np.nextafter(largest[rivalled], 2.0)
     return result
 

@@ -29,23 +29,15 @@ def progress_bar(n_rows: int, *, verbose: int) -> Iterator[Report]:
         return
 
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("fit"),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} rows"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.percentage:.0f}%"),
         TextColumn("{task.fields[rate]} rows/s"),
         TextColumn("progressive error {task.fields[error]}"),
-        TimeElapsedColumn(),
+        TimeRemainingColumn(compact=True),
         TextColumn("left"),
-        TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("fit", total=n_rows, rate="", error="")

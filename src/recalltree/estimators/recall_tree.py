@@ -204,7 +204,7 @@ class RecallTreeClassifier(OnlineClassifier):
         """A view of the tree."""
         return RecallTreeView(self._fitted_core(), self._labels)
 
-    def _max_candidates(self) -> int:
+    def _scores_per_row(self) -> int:
         return self._fitted_core().max_candidates_now
 
     def _classes_by_frequency(self) -> NDArray[np.int64]:
