@@ -119,7 +119,7 @@ class FollowingLearner(LinearLearner):
     follower : Follower
         Where it counts.
     core_accumulator : callable
-        Given the `Weights` of a bias, the same accumulator in the core after it has learned.
+        Given a router or predictor, the accumulator of its bias in the core after it has learned.
     """
 
     def __init__(self, learner, follower, core_accumulator):
@@ -135,10 +135,10 @@ class FollowingLearner(LinearLearner):
         gradient = super().gradient(terms, p, target)
         if self.loss is not HingeLoss:
             return gradient
-        bias = terms[1].weights
+        model = terms[0].model
 
         def core_learned():
-            grown = self.core_accumulator(bias) - bias.accumulators[0]
+            grown = self.core_accumulator(model) - model.accumulators[-1]
             return grown > 0.5 * self.importance
 
         learns = self.follower.choose(gradient != 0, close_to(1.0, target * p), core_learned)
@@ -155,5 +155,5 @@ def assert_close(theirs, ours, what, tolerance=WEIGHT_TOLERANCE, scale=1.0):
 
 def assert_rows_agree(theirs, model, what):
     """A row of weights of the core against a `LinearModel`."""
-    assert_close(theirs["weights"], model.features.values, f"weights of {what}")
-    assert_close(theirs["bias"], model.bias.values[0], f"bias of {what}")
+    assert_close(theirs["weights"], model.weights, f"weights of {what}")
+    assert_close(theirs["bias"], model.bias, f"bias of {what}")

@@ -36,7 +36,7 @@ class ReferenceModel:
 
     def weights(self, label):
         model = self.model.predictors[label]
-        return model.features.values, model.bias.values[0]
+        return model.weights, model.bias
 
 
 class CoreModel:

@@ -17,6 +17,7 @@ from streams import configs, make_stream, parity_settings, streams
 
 from recalltree import _core
 from recalltree.reference import LOMTreeReference
+from recalltree.reference.linear_learner import Term
 
 CHECK_WEIGHTS_EVERY = 200
 
@@ -92,11 +93,11 @@ class FollowingLOMTree(LOMTreeReference):
         """What the bias of a router would be if it learned this target."""
         z, weight = self.learning
         router = copy.deepcopy(node.router)
-        self.plain_learner.learn(router.terms(z), target, weight)
-        return router.bias.values[0]
+        self.plain_learner.learn([Term(router, z)], target, weight)
+        return router.bias
 
-    def core_accumulator(self, bias):
-        number = next(n.number for n in self.nodes if n.router and n.router.bias is bias)
+    def core_accumulator(self, model):
+        number = next(node.number for node in self.nodes if node.router is model)
         return self.core.model.router(number)["bias_accumulator"]
 
 

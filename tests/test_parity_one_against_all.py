@@ -36,8 +36,8 @@ class FollowingOneAgainstAll(OneAgainstAllReference):
         ambiguous = close_to(max(scores), score_of_theirs)
         return self.follower.choose(own, ambiguous, lambda: self.core_label)
 
-    def core_accumulator(self, bias):
-        label = next(y for y, model in self.predictors.items() if model.bias is bias)
+    def core_accumulator(self, model):
+        label = next(y for y, predictor in self.predictors.items() if predictor is model)
         return self.core.model.predictor(label)["bias_accumulator"]
 
 

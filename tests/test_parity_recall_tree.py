@@ -85,14 +85,12 @@ class FollowingRecallTree(RecallTreeReference):
         self.last_answer = self.follower.choose(own, ambiguous, lambda: self.core_label)
         return self.last_answer
 
-    def core_accumulator(self, bias):
+    def core_accumulator(self, model):
         for label, predictor in self.predictors.items():
-            if predictor.bias is bias:
+            if predictor is model:
                 return self.core.model.predictor(label)["bias_accumulator"]
-        for node in self.nodes:
-            if node.router.bias is bias:
-                return self.core.model.router(node.number)["bias_accumulator"]
-        raise AssertionError("the bias of neither a class nor a node")
+        number = next(node.number for node in self.nodes if node.router is model)
+        return self.core.model.router(number)["bias_accumulator"]
 
 
 def run(stream, config):
@@ -168,13 +166,13 @@ def assert_weights_agree(model, reference):
         theirs = model.predictor(label)
         assert_rows_agree(theirs, predictor, f"predictor {label}")
         on_path = dict(zip(theirs["path_nodes"], theirs["path_weights"], strict=True))
-        assert set(on_path) <= set(predictor.indicators)
-        for number, indicator in predictor.indicators.items():
-            what = f"class {label} at node {number}"
-            assert_close(on_path.get(number, 0.0), indicator.values[0], f"path weight of {what}")
+        assert set(on_path) <= set(predictor.corrections)
         for number, correction in predictor.corrections.items():
-            theirs = model.interaction(label, number)["weights"]
-            assert_close(theirs, correction.values, f"interaction of class {label}, node {number}")
+            what = f"class {label} at node {number}"
+            assert_close(on_path.get(number, 0.0), correction.bias, f"path weight of {what}")
+            if reference.path_interactions:
+                theirs = model.interaction(label, number)["weights"]
+                assert_close(theirs, correction.weights, f"interactions of {what}")
 
 
 PATHS = [("none", False), ("leaf", False), ("path", False), ("leaf", True), ("path", True)]

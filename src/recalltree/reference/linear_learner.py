@@ -4,7 +4,7 @@ One learner serves the Recall Tree, one-against-all and LOMTree, so that differe
 them are differences of the reduction. It is
 
 * scale-free: a feature is divided by the largest absolute value seen of it (`FeatureScale`);
-* adaptive: every weight has its own AdaGrad rate (`Weights.accumulators`);
+* adaptive: every weight has its own AdaGrad rate (`LinearModel.accumulators`);
 * importance-aware: a step of importance w is the limit of many small steps whose importances
   sum to w, so that it never overshoots the target (`Loss.step`).
 """
@@ -22,11 +22,11 @@ GRADIENT_FLOOR = 1e-6
 # Keeps the adaptive rate finite where nothing has been learned yet.
 ACCUMULATOR_OFFSET = 1e-30
 
-ONE = np.ones(1)
-
 
 class FeatureScale:
     """The scale of every feature and the typical size of an example, shared by a whole model.
+
+    A scaled example ends with a constant 1, the feature whose weight is the bias.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class FeatureScale:
     >>> scale = FeatureScale(2)
     >>> scale.observe(np.array([400.0, 0.0]))
     >>> scale.normalize(np.array([100.0, 7.0]))
-    array([0.25, 0.  ])
+    array([0.25, 0.  , 1.  ])
     """
 
     def __init__(self, n_features):
@@ -50,13 +50,14 @@ class FeatureScale:
         """Take note of an example that is about to be learned."""
         self.largest = np.maximum(self.largest, np.abs(x))
         z = self.normalize(x)
-        self.norm_sum += weight * (1.0 + z @ z)  # 1 for the bias
+        self.norm_sum += weight * (z @ z)
         self.weight_sum += weight
 
     def normalize(self, x):
         """Scale `x`; a feature that was never learned from becomes 0."""
-        z = np.zeros_like(self.largest)
-        np.divide(x, self.largest, out=z, where=self.largest > 0)
+        z = np.zeros(len(self.largest) + 1)
+        np.divide(x, self.largest, out=z[:-1], where=self.largest > 0)
+        z[-1] = 1.0
         return z
 
     @property
@@ -65,61 +66,50 @@ class FeatureScale:
         return math.sqrt(self.norm_sum / self.weight_sum)
 
 
-class Weights:
-    """Weights of some features and their AdaGrad accumulators.
+class LinearModel:
+    """A row of weights, the last of them the bias, and their AdaGrad accumulators.
+
+    It is a router, the predictor of a class, or a part of one.
 
     Parameters
     ----------
-    size : int
-        Number of weights.
-    regularized : bool
-        Whether L2 applies: it does to the weights of features, not to biases or path features.
-
-    Examples
-    --------
-    >>> Weights(2, regularized=True).values
-    array([0., 0.])
-    """
-
-    def __init__(self, size, regularized):
-        self.values = np.zeros(size)
-        self.accumulators = np.zeros(size)
-        self.regularized = regularized
-
-
-class Term(NamedTuple):
-    """Some weights and the values of their features: a score is a sum of terms."""
-
-    weights: Weights
-    z: np.ndarray
-
-
-class LinearModel:
-    """A row of weights and a bias: a router, or the predictor of a class.
+    n_features : int
+        Number of features besides the constant.
 
     Examples
     --------
     >>> model = LinearModel(2)
-    >>> model.score(np.array([1.0, 0.5]))
+    >>> model.weights, model.bias
+    (array([0., 0.]), 0.0)
+    >>> score([Term(model, np.array([1.0, 0.5, 1.0]))])
     0.0
     """
 
     def __init__(self, n_features):
-        self.features = Weights(n_features, regularized=True)
-        self.bias = Weights(1, regularized=False)
+        self.values = np.zeros(n_features + 1)
+        self.accumulators = np.zeros(n_features + 1)
 
-    def terms(self, z):
-        """Return the terms of the score of the scaled example `z`."""
-        return [Term(self.features, z), Term(self.bias, ONE)]
+    @property
+    def weights(self):
+        """Weights of the features."""
+        return self.values[:-1]
 
-    def score(self, z):
-        """Return the score p of the scaled example `z`."""
-        return score(self.terms(z))
+    @property
+    def bias(self):
+        """Weight of the constant."""
+        return float(self.values[-1])
+
+
+class Term(NamedTuple):
+    """A model and the example as it sees it: a score is a sum of terms."""
+
+    model: LinearModel
+    z: np.ndarray
 
 
 def score(terms):
-    """Sum weight times value over the terms."""
-    return float(sum(weights.values @ z for weights, z in terms))
+    """Sum the scores of the terms."""
+    return float(sum(model.values @ z for model, z in terms))
 
 
 class LogisticLoss:
@@ -188,7 +178,7 @@ class LinearLearner:
     learning_rate : float
         Scale of the steps.
     l2 : float
-        Strength of the shrinkage of feature weights.
+        Strength of the shrinkage of weights, biases excepted.
 
     Examples
     --------
@@ -197,8 +187,8 @@ class LinearLearner:
     >>> x = np.array([3.0])
     >>> learner.scale.observe(x)
     >>> z = learner.scale.normalize(x)
-    >>> learner.learn(model.terms(z), target=+1, importance=1.0)
-    >>> model.score(z) > 0
+    >>> learner.learn([Term(model, z)], target=+1, importance=1.0)
+    >>> score([Term(model, z)]) > 0
     True
     """
 
@@ -226,15 +216,17 @@ class LinearLearner:
 
         size = self.rate * importance
         rates = []
-        for weights, z in terms:
-            weights.accumulators += importance * gradient**2 * z**2
-            rates.append(1.0 / np.sqrt(weights.accumulators + ACCUMULATOR_OFFSET))
-        # How far p moves per unit of step.
-        reach = sum(float(rate @ z**2) for rate, (_, z) in zip(rates, terms, strict=True))
+        reach = 0.0  # how far p moves per unit of step
+        for model, z in terms:
+            squares = z * z
+            model.accumulators += importance * gradient**2 * squares
+            rate = 1.0 / np.sqrt(model.accumulators + ACCUMULATOR_OFFSET)
+            reach += float(rate @ squares)
+            rates.append(rate)
         step = self.loss.step(p, target, size, reach)
 
-        for rate, (weights, z) in zip(rates, terms, strict=True):
-            if self.l2 > 0 and weights.regularized:
-                shrinkage = np.maximum(0.0, 1.0 - size * self.l2 * rate)
-                weights.values *= np.where(z != 0, shrinkage, 1.0)
-            weights.values += step * rate * z
+        for rate, (model, z) in zip(rates, terms, strict=True):
+            if self.l2 > 0:
+                shrinkage = np.maximum(0.0, 1.0 - size * self.l2 * rate[:-1])
+                model.values[:-1] *= np.where(z[:-1] != 0, shrinkage, 1.0)
+            model.values += step * rate * z

@@ -61,7 +61,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .linear_learner import LinearLearner, LinearModel
+from .linear_learner import LinearLearner, LinearModel, Term, score
 from .progressive import ProgressiveError
 
 
@@ -204,7 +204,7 @@ class LOMTreeReference:
         path = [self.root]
         while path[-1].router is not None:
             node = path[-1]
-            right = self.goes_right(node, node.router.score(z))
+            right = self.goes_right(node, score([Term(node.router, z)]))
             path.append(node.right if right else node.left)
         return path
 
@@ -238,8 +238,8 @@ class LOMTreeReference:
         """Teach the router of `node` where y belongs; return the child the example goes to."""
         of_class = node.class_margins.setdefault(y, MarginMean())
         target = self.target(node, node.margins.value, of_class.value)
-        self.learner.learn(node.router.terms(z), target, weight)
-        margin = node.router.score(z)
+        self.learner.learn([Term(node.router, z)], target, weight)
+        margin = score([Term(node.router, z)])
         node.margins.add(margin, weight)
         of_class.add(margin, weight)
         return node.right if self.goes_right(node, margin) else node.left

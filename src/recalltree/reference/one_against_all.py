@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .linear_learner import LinearLearner, LinearModel
+from .linear_learner import LinearLearner, LinearModel, Term, score
 from .progressive import ProgressiveError
 
 
@@ -60,7 +60,9 @@ class OneAgainstAllReference:
     def scores(self, x):
         """Return all classes seen, in order of appearance, and their scores."""
         z = self.learner.scale.normalize(x)
-        return list(self.predictors), [model.score(z) for model in self.predictors.values()]
+        return list(self.predictors), [
+            score([Term(model, z)]) for model in self.predictors.values()
+        ]
 
     def predict(self, x):
         """Return the class with the largest score; None before anything is learned."""
@@ -75,10 +77,10 @@ class OneAgainstAllReference:
         self.learner.scale.observe(x, weight)
         z = self.learner.scale.normalize(x)
 
-        self.learner.learn(self.predictors[y].terms(z), +1, weight)
+        self.learner.learn([Term(self.predictors[y], z)], +1, weight)
         negatives, importance = self.negatives(y, weight)
         for label in negatives:
-            self.learner.learn(self.predictors[label].terms(z), -1, importance)
+            self.learner.learn([Term(self.predictors[label], z)], -1, importance)
 
     def negatives(self, y, weight):
         """Return the classes the example is a negative of, and the importance of each.

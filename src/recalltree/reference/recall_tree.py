@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 
 from .label_histogram import LabelHistogram, recall_lower_bound
-from .linear_learner import ONE, LinearLearner, LinearModel, Term, Weights, score
+from .linear_learner import LinearLearner, LinearModel, Term, score
 from .progressive import ProgressiveError
 
 # A smaller difference of entropies is rounding: neither side is better.
@@ -99,32 +99,27 @@ class PathFeatures:
 class ClassPredictor(LinearModel):
     """Predict_y: the linear model of one class over x and the nodes passed.
 
-    `indicators` has a weight for each node; `corrections` a whole row of weights for each, which
-    stands for the products of the node's indicator with x.
+    A node adds a correction to the class's model: to its bias, which is the weight of the node's
+    indicator, and with `path_interactions` to all its weights, which are those of the products of
+    the indicator with x.
     """
 
     def __init__(self, n_features, path_interactions):
         super().__init__(n_features)
-        self.n_features = n_features
-        self.path_interactions = path_interactions
-        self.indicators = {}
-        self.corrections = {}
+        self.n_interactions = n_features if path_interactions else 0
+        self.corrections = {}  # number of a node -> LinearModel
 
     def prepare(self, nodes):
-        """Make room for the weights of these nodes."""
+        """Make the corrections of these nodes."""
         for node in nodes:
-            if node.number not in self.indicators:
-                self.indicators[node.number] = Weights(1, regularized=False)
-                if self.path_interactions:
-                    self.corrections[node.number] = Weights(self.n_features, regularized=True)
+            if node.number not in self.corrections:
+                self.corrections[node.number] = LinearModel(self.n_interactions)
 
-    def terms_on_path(self, z, nodes):
+    def terms(self, z, nodes):
         """Return the terms of the score of `z` with these nodes as features."""
-        known = [node.number for node in nodes if node.number in self.indicators]
-        terms = self.terms(z) + [Term(self.indicators[number], ONE) for number in known]
-        if self.path_interactions:
-            terms += [Term(self.corrections[number], z) for number in known]
-        return terms
+        known = [node.number for node in nodes if node.number in self.corrections]
+        tail = z[-self.n_interactions - 1 :]
+        return [Term(self, z)] + [Term(self.corrections[number], tail) for number in known]
 
 
 class RecallTreeReference:
@@ -242,7 +237,7 @@ class RecallTreeReference:
         path = [self.nodes[0]]
         while path[-1].depth < self.max_depth:
             node = path[-1]
-            child = node.child(self.goes_right(node, node.router.score(z)))
+            child = node.child(self.goes_right(node, score([Term(node.router, z)])))
             if child is None or self.stops(node, child):
                 break
             path.append(child)
@@ -254,9 +249,7 @@ class RecallTreeReference:
         z = self.learner.scale.normalize(x)
         nodes = self.path_features.active(path)
         candidates = self.candidates(path[-1])
-        return candidates, [
-            score(self.predictors[label].terms_on_path(z, nodes)) for label in candidates
-        ]
+        return candidates, [score(self.predictors[label].terms(z, nodes)) for label in candidates]
 
     def predict(self, x):
         """Recall_Tree_Test, figure 1. The answer is None before anything is learned."""
@@ -277,10 +270,10 @@ class RecallTreeReference:
         self.update_candidates(y, weight, node)
         path = [node]
         while node.depth < self.max_depth:
-            margin_before = node.router.score(z)
+            margin = score([Term(node.router, z)])
             self.update_router(z, y, weight, node)
-            update_first = self.routing_order == "update_first"
-            margin = node.router.score(z) if update_first else margin_before
+            if self.routing_order == "update_first":
+                margin = score([Term(node.router, z)])
             child = self.child_to_fill(node, self.goes_right(node, margin))
             self.update_candidates(y, weight, child)
             if self.stops(node, child):
@@ -309,7 +302,7 @@ class RecallTreeReference:
             "entropy": weight * abs(delta),
             "unit": weight,
         }[self.router_weighting]
-        self.learner.learn(node.router.terms(z), +1 if delta > 0 else -1, importance)
+        self.learner.learn([Term(node.router, z)], +1 if delta > 0 else -1, importance)
 
     def update_candidates(self, y, weight, node):
         """Count y at a node (section 2, "Learning the set of candidates in each node")."""
@@ -328,7 +321,7 @@ class RecallTreeReference:
             predictor = self.predictors[label]
             predictor.prepare(nodes)
             target = +1 if label == y else -1
-            self.learner.learn(predictor.terms_on_path(z, nodes), target, weight)
+            self.learner.learn(predictor.terms(z, nodes), target, weight)
 
     # What learning needs besides the figures.
 
