@@ -63,6 +63,13 @@ BAD_X = {
     "narrow": (lambda: good()[0][:, 1:], "63 features, but .* expecting 64"),
     "wide": (lambda: np.hstack([good()[0]] * 2), "128 features, but .* expecting 64"),
     "sparse, wide": (lambda: sparse.csr_array(np.hstack([good()[0]] * 2)), "128 features"),
+    "far too wide": (
+        lambda: sparse.csr_array(
+            (np.ones(1), np.array([2**40], dtype=np.int64), np.r_[0, np.ones(N, dtype=np.int64)]),
+            shape=(N, 2**41),
+        ),
+        "X has 2199023255552 features, and 1073741824 is the most",
+    ),
     "no rows": (lambda: good()[0][:0], "0 sample"),
     "no columns": (lambda: good()[0][:, :0], "0 feature"),
     "one dimension": (lambda: good()[0][:, 0], "Reshape your data"),

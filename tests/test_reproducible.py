@@ -5,6 +5,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +103,17 @@ def test_prediction_does_not_depend_on_n_jobs(variant, make):
     for n_jobs in (2, 5, -1):
         for a, b in zip(one, results(clf.set_params(n_jobs=n_jobs), make(X)), strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@variants
+def test_prediction_by_several_threads_at_once(variant):
+    X, y = digits(1000)
+    clf = clone(variant).fit(X, y)
+    expected = results(clf, X)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: results(clf, X), range(8)):
+            for a, b in zip(expected, found, strict=True):
+                np.testing.assert_array_equal(a, b)
 
 
 def results(clf, X):

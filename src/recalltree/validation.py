@@ -20,6 +20,9 @@ from recalltree._core import Rows
 
 _DTYPES = [np.float32, np.float64]
 
+#: A model keeps the range of every feature, 4 bytes each, sparse or not.
+MAX_FEATURES = 2**30
+
 #: A checked X: a two-dimensional ndarray or a CSR matrix, float32 or float64.
 Matrix = Any
 
@@ -64,6 +67,11 @@ def check_matrix(X: Any, *, estimator: Any, is_first: bool) -> Matrix:
             checked.sum_duplicates()
     elif not checked.flags.aligned:
         checked = checked.copy()
+    if checked.shape[1] > MAX_FEATURES:
+        raise ValueError(
+            f"X has {checked.shape[1]} features, and {MAX_FEATURES} is the most a model can have; "
+            "make fewer of them, for example with sklearn.feature_extraction.FeatureHasher."
+        )
     if not is_first:
         validate_data(estimator, X, reset=False, skip_check_array=True)
     _check_finite(checked, _column_names(X))
