@@ -93,6 +93,13 @@ def test_documented_defaults_are_the_defaults(classifier):
         assert first_line.endswith(f"default={default}"), first_line
 
 
+@classifiers
+def test_core_has_the_same_defaults(classifier):
+    config = classifier._core_type(n_features=1).config
+    for name, value in classifier()._model_config().items():
+        assert config[name] == value, name
+
+
 def described(classifier, name):
     """Return the entry of a parameter in the docstring of its class."""
     lines = inspect.getdoc(classifier).splitlines()

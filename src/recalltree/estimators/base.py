@@ -133,6 +133,9 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
         New labels may appear at any time. They are appended to ``classes_`` in the order of their
         first appearance; the classes known before keep their places.
 
+        Any number of threads may predict with one estimator at the same time, but none while it
+        learns.
+
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)

@@ -38,9 +38,10 @@ class RecallTreeClassifier(OnlineClassifier):
     path_interactions : bool, default=False
         Cross these indicators with the features: each pair of class and node then has its own
         correction to the weights of the class. More accurate, slower, larger.
-    router_weighting : {"entropy", "unit"}, default="unit"
-        Importance of the update of a router: how much entropy the choice of the side saves, as in
-        the paper, or 1.
+    router_weighting : {"total_entropy", "entropy", "unit"}, default="total_entropy"
+        Importance with which a router learns an example: by how much its choice of side changes
+        the total entropy of the children; the change of their average entropy, as in the paper,
+        which vanishes as examples accumulate; or 1.
     routing_order : {"route_first", "update_first"}, default="route_first"
         Whether an example that is learned is routed before the router learns from it, as a new
         example would be, or after.
@@ -139,7 +140,7 @@ class RecallTreeClassifier(OnlineClassifier):
         "bound_lambda": [Interval(Real, 0, None, closed="left")],
         "path_features": [StrOptions({"path", "leaf", "none"})],
         "path_interactions": ["boolean"],
-        "router_weighting": [StrOptions({"entropy", "unit"})],
+        "router_weighting": [StrOptions({"total_entropy", "entropy", "unit"})],
         "routing_order": [StrOptions({"route_first", "update_first"})],
         "count_decay": [None, Interval(Real, 0, None, closed="neither")],
     }
