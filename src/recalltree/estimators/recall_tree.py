@@ -26,7 +26,7 @@ class RecallTreeClassifier(OnlineClassifier):
     ----------
     max_candidates : int or None, default=None
         How many classes are compared at a node (F in the paper). None is 4·log2 of the number of
-        classes seen so far, rounded up.
+        classes seen so far, rounded up. At most 65,534.
     max_depth : int or None, default=None
         Depth of the tree. None is log2 of the number of classes seen so far, rounded down.
     bound_lambda : float, default=1.0
@@ -135,7 +135,7 @@ class RecallTreeClassifier(OnlineClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OnlineClassifier._parameter_constraints,
-        "max_candidates": [None, Interval(Integral, 1, None, closed="left")],
+        "max_candidates": [None, Interval(Integral, 1, 65_534, closed="both")],
         "max_depth": [None, Interval(Integral, 1, None, closed="left")],
         "bound_lambda": [Interval(Real, 0, None, closed="left")],
         "path_features": [StrOptions({"path", "leaf", "none"})],
