@@ -25,7 +25,7 @@ from sklearn.utils.estimator_checks import (
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 import recalltree.validation
-from recalltree import OneAgainstAllClassifier, RecallTreeClassifier
+from recalltree import LOMTreeClassifier, OneAgainstAllClassifier, RecallTreeClassifier
 from recalltree.validation import check_matrix, count_threads, slice_rows
 
 classifiers = pytest.mark.parametrize("classifier", CLASSIFIERS)
@@ -71,6 +71,17 @@ def test_parameters(classifier):
 def test_parameters_are_finite(classifier, value):
     with pytest.raises(ValueError, match="'learning_rate' parameter"):
         classifier(learning_rate=value).fit(*digits(20))
+
+
+def test_limits_may_be_large():
+    X, y = digits(50)
+    huge = 10**12
+    for clf in (
+        RecallTreeClassifier(max_candidates=65_534, max_depth=1000, random_state=0),
+        OneAgainstAllClassifier(negative_samples=huge, random_state=0),
+        LOMTreeClassifier(max_nodes=huge, random_state=0),
+    ):
+        assert clf.fit(X, y).score(X, y) > 0.5
 
 
 def test_shared_parameters_are_described_alike():

@@ -345,3 +345,15 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
     def work_(self) -> dict[str, int]:
         """Counts of the work done so far: linear evaluations, histogram touches, examples."""
         return self._fitted_core().work
+
+
+def as_limit(value: int | None) -> int:
+    """Return a limit as the core takes it: 0 for None, and no more than 32 bits hold.
+
+    Examples
+    --------
+    >>> from recalltree.estimators.base import as_limit
+    >>> as_limit(None), as_limit(7), as_limit(10**12)
+    (0, 7, 2147483647)
+    """
+    return 0 if value is None else min(int(value), 2**31 - 1)

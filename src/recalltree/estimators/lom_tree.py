@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from recalltree._core import LOMTree
 from recalltree.estimators import defaults
-from recalltree.estimators.base import OnlineClassifier
+from recalltree.estimators.base import OnlineClassifier, as_limit
 from recalltree.tree import LOMTreeView
 
 
@@ -143,7 +143,7 @@ class LOMTreeClassifier(OnlineClassifier):
 
     def _own_config(self) -> dict[str, Any]:
         return {
-            "max_nodes": int(self.max_nodes or 0),
+            "max_nodes": as_limit(self.max_nodes),
             "swap_resistance": float(self.swap_resistance),
         }
 

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval
 
 from recalltree._core import OneAgainstAll
 from recalltree.estimators import defaults
-from recalltree.estimators.base import OnlineClassifier
+from recalltree.estimators.base import OnlineClassifier, as_limit
 
 
 class OneAgainstAllClassifier(OnlineClassifier):
@@ -132,7 +132,7 @@ class OneAgainstAllClassifier(OnlineClassifier):
         self.negative_samples = negative_samples
 
     def _own_config(self) -> dict[str, Any]:
-        return {"negative_samples": int(self.negative_samples or 0)}
+        return {"negative_samples": as_limit(self.negative_samples)}
 
     def _seed(self, seed: int) -> dict[str, int]:
         return {"seed": seed}

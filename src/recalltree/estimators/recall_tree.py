@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from recalltree._core import RecallTree
 from recalltree.estimators import defaults
-from recalltree.estimators.base import OnlineClassifier
+from recalltree.estimators.base import OnlineClassifier, as_limit
 from recalltree.tree import RecallTreeView
 
 
@@ -28,7 +28,9 @@ class RecallTreeClassifier(OnlineClassifier):
         How many classes are compared at a node (F in the paper). None is 4·log2 of the number of
         classes seen so far, rounded up. At most 65,534.
     max_depth : int or None, default=None
-        Depth of the tree. None is log2 of the number of classes seen so far, rounded down.
+        Depth of the tree. None is log2 of the number of classes seen so far, rounded down. At
+        most 1,000: an example descends until the bound of recall stops it, which at first it
+        never does.
     bound_lambda : float, default=1.0
         Width of the confidence bound of recall (λ in the paper's equation 1): larger values stop
         higher in the tree.
@@ -136,7 +138,7 @@ class RecallTreeClassifier(OnlineClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OnlineClassifier._parameter_constraints,
         "max_candidates": [None, Interval(Integral, 1, 65_534, closed="both")],
-        "max_depth": [None, Interval(Integral, 1, None, closed="left")],
+        "max_depth": [None, Interval(Integral, 1, 1000, closed="both")],
         "bound_lambda": [Interval(Real, 0, None, closed="left")],
         "path_features": [StrOptions({"path", "leaf", "none"})],
         "path_interactions": ["boolean"],
@@ -190,8 +192,8 @@ class RecallTreeClassifier(OnlineClassifier):
 
     def _own_config(self) -> dict[str, Any]:
         return {
-            "max_candidates": int(self.max_candidates or 0),
-            "max_depth": int(self.max_depth or 0),
+            "max_candidates": as_limit(self.max_candidates),
+            "max_depth": as_limit(self.max_depth),
             "bound_lambda": float(self.bound_lambda),
             "path_features": self.path_features,
             "path_interactions": bool(self.path_interactions),
