@@ -13,24 +13,30 @@ def run(code: str) -> str:
     return done.stdout.strip()
 
 
-def seconds_to_import(module: str) -> float:
-    # The best of several processes: other work on the machine only ever adds time.
-    code = f"""
-        from time import perf_counter
-        start = perf_counter()
-        import {module}
-        print(perf_counter() - start)
-    """
-    return min(float(run(code)) for _ in range(5))
-
-
 def test_import_costs_little_more_than_scikit_learn():
-    assert seconds_to_import("recalltree") - seconds_to_import("sklearn") < 0.5
+    # Processor time, the best of several processes: other work on the machine only ever adds to it.
+    code = """
+        from time import process_time
+        import sklearn
+        start = process_time()
+        import recalltree
+        print(process_time() - start)
+    """
+    assert min(float(run(code)) for _ in range(3)) < 0.5
 
 
 def test_import_leaves_out_what_only_some_users_need():
-    loaded = run("import sys, recalltree; print(*sys.modules)").split()
-    for module in ("rich", "click", "torch", "pandas", "matplotlib", "hypothesis", "pytest"):
+    # Of what scikit-learn loads by itself, nothing can be said.
+    code = """
+        import sys
+        import sklearn
+        before = set(sys.modules)
+        import recalltree
+        print(*(set(sys.modules) - before))
+    """
+    loaded = run(code).split()
+    assert "recalltree._core" in loaded
+    for module in ("rich", "click", "torch", "pandas", "matplotlib", "safetensors", "pytest"):
         assert module not in loaded
 
 
