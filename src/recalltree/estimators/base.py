@@ -325,10 +325,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
 
     @property
     def progressive_error_(self) -> float:
-        """The error of predicting each example of the first pass just before learning it.
-
-        An example that widens the range of a feature does so before it is predicted.
-        """
+        """The error of predicting each example of the first pass just before learning it."""
         return float(progressive_error(self._fitted_core()))
 
     @property
