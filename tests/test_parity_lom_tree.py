@@ -30,7 +30,7 @@ class FollowingLOMTree(LOMTreeReference):
         self.core = core
         self.follower = Follower()
         self.plain_learner = self.learner
-        self.learner = FollowingLearner(self.learner, self.follower, self.core_accumulator)
+        self.learner = FollowingLearner(self.learner, self.follower, self.core_row)
         self.predicting = False
         self.learning = None  # scaled example and weight
         self.visited = []  # nodes an example passed in learning
@@ -96,9 +96,9 @@ class FollowingLOMTree(LOMTreeReference):
         self.plain_learner.learn([Term(router, z)], target, weight)
         return router.bias
 
-    def core_accumulator(self, model):
+    def core_row(self, model):
         number = next(node.number for node in self.nodes if node.router is model)
-        return self.core.model.router(number)["bias_accumulator"]
+        return self.core.model.router(number)
 
 
 def run(stream, config):

@@ -27,7 +27,7 @@ class FollowingOneAgainstAll(OneAgainstAllReference):
         super().__init__(**core.reference_config(), sample=sample)
         self.core = core
         self.follower = Follower()
-        self.learner = FollowingLearner(self.learner, self.follower, self.core_accumulator)
+        self.learner = FollowingLearner(self.learner, self.follower, self.core_row)
         self.core_label = None
 
     def best(self, candidates, scores):
@@ -36,9 +36,9 @@ class FollowingOneAgainstAll(OneAgainstAllReference):
         ambiguous = close_to(max(scores), score_of_theirs)
         return self.follower.choose(own, ambiguous, lambda: self.core_label)
 
-    def core_accumulator(self, model):
+    def core_row(self, model):
         label = next(y for y, predictor in self.predictors.items() if predictor is model)
-        return self.core.model.predictor(label)["bias_accumulator"]
+        return self.core.model.predictor(label)
 
 
 def assert_weights_agree(model, reference):
@@ -124,7 +124,7 @@ def test_sampled_negatives_agree(sparse, negative_samples):
             n_draws += negative_samples
     assert_weights_agree(core.model, reference)
     # A draw is invisible only if the class was so sure already that it learned nothing.
-    assert n_drawn >= 0.95 * n_draws > 500
+    assert n_drawn >= 0.8 * n_draws > 500
     # All classes alike: 4 standard deviations of a count around the mean.
     mean = times_drawn.mean()
     assert np.abs(times_drawn - mean).max() < 4 * np.sqrt(mean)

@@ -204,7 +204,7 @@ class LinearLearner:
         return self.learning_rate / self.scale.typical_norm
 
     def gradient(self, terms, p, target):
-        """Return the gradient of the loss; a decision for hinge, so that it can be overridden."""
+        """Return the gradient of the loss; apart from the rest so that it can be overridden."""
         return self.loss.gradient(p, target)
 
     def learn(self, terms, target, importance):
