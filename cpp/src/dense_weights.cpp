@@ -37,31 +37,41 @@ void DenseWeights::scores(const RowId* rows, std::size_t n, const Example& x, fl
   }
 }
 
-float DenseWeights::accumulate(RowId id, const Example& x, float weighted_g2, Step& step, bool) {
-  Row& row = rows_[id];
-  step.r.reserve(n_);
-  float c = kernels().accumulate(row.accumulators, x.dense.data(), weighted_g2, step.r.data(), n_);
-  if (bias_) {
-    const float G = relaxed_load(row.bias_accumulator) + weighted_g2;
-    relaxed_store(row.bias_accumulator, G);
-    step.bias_r = 1.0f / std::sqrt(G + kAccumulatorOffset);
-    c += step.bias_r;
+void DenseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+                              Steps& steps, double* c, bool) {
+  steps.r.reserve(kBlock * n_);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (weighted_g2[i] == 0.0f) continue;
+    Row& row = rows_[rows[i]];
+    float moved =
+        kernels().accumulate(row.accumulators, x.dense.data(), weighted_g2[i], steps.r.data() + i * n_, n_);
+    if (bias_) {
+      const float G = relaxed_load(row.bias_accumulator) + weighted_g2[i];
+      relaxed_store(row.bias_accumulator, G);
+      steps.bias_r[i] = 1.0f / std::sqrt(G + kAccumulatorOffset);
+      moved += steps.bias_r[i];
+    }
+    c[i] += moved;
   }
-  return c;
 }
 
-void DenseWeights::apply(RowId id, const Example& x, const Step& step, float h, float shrinkage) {
-  Row& row = rows_[id];
-  if (shrinkage > 0.0f) kernels().shrink(row.values, row.accumulators, x.dense.data(), shrinkage, n_);
-  kernels().step(row.values, step.r.data(), h, n_);
-  if (bias_) relaxed_store(row.bias, relaxed_load(row.bias) + h * step.bias_r);
+void DenseWeights::apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+                         const Steps& steps, const float* h, const float* shrinkage) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (weighted_g2[i] == 0.0f) continue;
+    Row& row = rows_[rows[i]];
+    if (shrinkage[i] > 0.0f) kernels().shrink(row.values, row.accumulators, x.dense.data(), shrinkage[i], n_);
+    kernels().step(row.values, steps.r.data() + i * n_, h[i], n_);
+    if (bias_) relaxed_store(row.bias, relaxed_load(row.bias) + h[i] * steps.bias_r[i]);
+  }
 }
 
-void DenseWeights::clear_row(RowId id) {
+RowId DenseWeights::renew(RowId id) {
   Row& row = rows_[id];
   std::fill_n(row.values, n_, 0.0f);
   std::fill_n(row.accumulators, n_, 0.0f);
   row.bias = row.bias_accumulator = 0.0f;
+  return id;
 }
 
 RowContents DenseWeights::contents(RowId id) const {

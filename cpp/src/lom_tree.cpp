@@ -25,7 +25,8 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
   learner_.scale.learn(rows, i, weight, ws.x);
   ++n_examples_;
   ws.shadow_margins.clear();
-  descend(ws.x, ws.shadow_route, ws.shadow_margins);
+  const Example& seen = ws.x.before(ws.before);
+  descend(seen, ws.shadow_route, ws.shadow_margins);
   ws.progress.count(weight, nodes_[ws.shadow_route.back()].majority != y);
   see(y);
 
@@ -33,7 +34,7 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
   std::size_t level = 0, reused = 0;
   for (;;) {
     for (; !nodes_[n].is_leaf(); ++level) {
-      const bool known = level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
+      const bool known = &seen == &ws.x && level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
       reused += known;
       const float before = known ? ws.shadow_margins[level] : routers_->score(nodes_[n].router, ws.x);
       const float after = update_router(n, before, y, weight, ws);
@@ -103,9 +104,7 @@ bool LOMTree::swap(NodeId n) {
   else
     (nodes_[above].left == freed ? nodes_[above].left : nodes_[above].right) = sibling;
   recompute_min_counts(above);
-  const RowId router = nodes_[freed].router;
-  routers_->clear_row(router);
-  become_router(n, leaf, freed, router);
+  become_router(n, leaf, freed, routers_->renew(nodes_[freed].router));
   return true;
 }
 

@@ -68,7 +68,6 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
     ++n_examples_;
   }
 
-  constexpr std::size_t kBlock = LinearLearner::kBlock;
   const std::size_t n_blocks = (order_.size() + kBlock - 1) / kBlock;
   Pieces pieces(n_blocks, 1);
   std::vector<std::vector<float>> best_score(team.size());
@@ -102,9 +101,8 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
 // Classes [begin, end) of order_, all rows of the chunk in turn.
 void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,
                                 std::vector<std::uint64_t>& best, std::vector<float>& best_score, Workspace& ws) {
-  constexpr std::size_t kBlock = LinearLearner::kBlock;
   RowId rows[kBlock];
-  float p[kBlock], targets[kBlock];
+  float p[kBlock], q[kBlock], targets[kBlock];
   double importance[kBlock];
   for (std::size_t c = begin; c < end; ++c) rows[c - begin] = order_[c];
   for (std::size_t i = 0; i < chunk.n; ++i) {
@@ -112,13 +110,18 @@ void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk&
     if (row.seen <= begin) continue;
     const std::size_t n = std::min(end, row.seen) - begin;
     predictors_->scores(rows, n, row.x, p);
+    const float* predicted = p;
+    if (const Example& seen = row.x.before(ws.before); &seen != &row.x) {
+      predictors_->scores(rows, n, seen, q);
+      predicted = q;
+    }
     for (std::size_t c = 0; c < n; ++c) {
       targets[c] = rows[c] == row.y ? 1.0f : -1.0f;
       importance[c] = row.weight;
       const bool first = best[i] == order_.size();
       if (begin + c < row.seen_before &&
-          (first || p[c] > best_score[i] || (p[c] == best_score[i] && begin + c < best[i]))) {
-        best_score[i] = p[c];
+          (first || predicted[c] > best_score[i] || (predicted[c] == best_score[i] && begin + c < best[i]))) {
+        best_score[i] = predicted[c];
         best[i] = begin + c;
       }
     }
@@ -130,7 +133,6 @@ void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk&
 // --- Negative gradient subsampling -----------------------------------------------------------------------------
 
 void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws, bool shared) {
-  learner_.scale.learn(rows, i, weight, ws.x);
   const std::uint64_t t = std::atomic_ref(n_examples_).fetch_add(1);
   const std::size_t known = order_.size();
 
@@ -148,6 +150,7 @@ void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double
     ws.progress.count(weight, winner != y);
   }
 
+  learner_.scale.learn(rows, i, weight, ws.x);
   if (see(y)) order_.add([&](ClassId& c) { c = y; });
   sample_negatives(t, y, order_.size(), ws);
   const std::size_t n = ws.rows.size();
@@ -167,19 +170,19 @@ void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double
 // ws.rows = y and negative_samples other classes, each set of them equally likely (Floyd's algorithm).
 void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen, Workspace& ws) const {
   ws.rows.assign(1, y);
-  ws.stamps.resize(std::max(ws.stamps.size(), n_seen), 0);
-  const std::uint64_t stamp = ++ws.stamp;
-  std::size_t own = 0;  // positions are those of order_ without y's own
-  for (std::size_t c = 0; c < n_seen && all_config_.negative_samples + 1 >= n_seen; ++c)
-    if (order_[c] != y) ws.rows.push_back(order_[c]);
-  if (all_config_.negative_samples + 1 >= n_seen) return;
-  own = n_seen - 1;
-  for (std::size_t j = own - all_config_.negative_samples; j < own; ++j) {
+  if (n_seen <= std::size_t{all_config_.negative_samples} + 1) {
+    for (std::size_t c = 0; c < n_seen; ++c)
+      if (order_[c] != y) ws.rows.push_back(order_[c]);
+    return;
+  }
+  if (ws.stamps.size() < n_seen) ws.stamps.resize(n_seen, 0);
+  ++ws.stamp;
+  const std::size_t others = n_seen - 1;  // y's place among the classes is taken by the last of them
+  for (std::size_t j = others - all_config_.negative_samples; j < others; ++j) {
     std::size_t pick = random_at(all_config_.seed, example, j) % (j + 1);
-    if (ws.stamps[pick] == stamp) pick = j;
-    ws.stamps[pick] = stamp;
-    // y's place is taken by the last class.
-    ws.rows.push_back(order_[pick] == y ? order_[own] : order_[pick]);
+    if (ws.stamps[pick] == ws.stamp) pick = j;
+    ws.stamps[pick] = ws.stamp;
+    ws.rows.push_back(order_[pick] == y ? order_[others] : order_[pick]);
   }
 }
 

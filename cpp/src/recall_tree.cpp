@@ -28,7 +28,8 @@ RecallTree::RecallTree(const RecallTreeConfig& config)
 
 RecallTree::Limits RecallTree::limits(std::size_t n_classes) const {
   // Depth is rounded down: there are always fewer routers than classes.
-  return {recall_config_.max_candidates ? recall_config_.max_candidates : std::max(1u, 4 * log2_ceil(n_classes)),
+  const std::uint32_t set = std::min(recall_config_.max_candidates, LabelHistogram::kMaxCandidates);
+  return {set ? set : std::max(1u, 4 * log2_ceil(n_classes)),
           recall_config_.max_depth ? recall_config_.max_depth : std::max(1u, log2_floor(n_classes))};
 }
 
@@ -44,13 +45,15 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   const Limits now = limits(n_classes_seen());
   const double unit = inflation(t);
 
-  // What predict would answer: its descent, on counts that do not hold this example yet. The margins are those that
-  // learning needs too, so this costs almost nothing.
+  // What predict would answer: its descent, on counts (and feature scales) that do not hold this example yet. The
+  // margins are those that learning needs too, so this costs almost nothing.
+  const Example& seen = ws.x.before(ws.before);
+  const bool unchanged = &seen == &ws.x;
   ws.shadow_route.clear();
   ws.shadow_margins.clear();
   bool was_candidate = false;
   if (tree_.size() > 0) {
-    descend(ws.x, before, inflation(t - 1), ws.shadow_route, ws.shadow_margins, shared);
+    descend(seen, before, inflation(t - 1), ws.shadow_route, ws.shadow_margins, shared);
     Node& stop = tree_[ws.shadow_route.back()];
     SpinLock::Guard guard(stop.lock, shared);
     ws.work.histogram_touches += 1 + stop.histogram.fit(before.max_candidates);
@@ -64,7 +67,7 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   NodeId last_counted = n;
   while (tree_[n].depth < now.max_depth) {
     const std::size_t level = ws.route.size() - 1;
-    const bool known = level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
+    const bool known = unchanged && level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
     reused += known;
     float f = known ? ws.shadow_margins[level] : margin(n, ws.x);
     ++ws.work.router_evaluations;
@@ -84,20 +87,20 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   ws.work.progressive_evaluations += ws.shadow_margins.size() - reused;
 
   bool right = false;
-  const bool same = !ws.shadow_route.empty() && ws.shadow_route.back() == n &&
+  const bool same = unchanged && !ws.shadow_route.empty() && ws.shadow_route.back() == n &&
                     before.max_candidates == now.max_candidates;
   if (was_candidate && !same) {
     const NodeId stop = ws.shadow_route.back();
     const std::size_t level = ws.shadow_route.size() - 1;
     const bool counted = stop == last_counted || (level < ws.route.size() && ws.route[level] == stop);
     if (gather_candidates(stop, before.max_candidates, y, ws, shared)) {
-      score_candidates(ws.shadow_route, ws);
+      score_candidates(seen, ws.shadow_route, ws);
       ws.work.progressive_evaluations += ws.candidates.size();
       right = wins(y, counted ? weight * unit : 0.0, ws);
     }
   }
   if (gather_candidates(n, now.max_candidates, y, ws, shared)) {
-    score_candidates(ws.route, ws);
+    score_candidates(ws.x, ws.route, ws);
     ws.work.predictor_evaluations += ws.candidates.size();
     if (was_candidate && same) right = wins(y, weight * unit, ws);
     update_predictors(y, weight, ws.route, ws, shared);
@@ -239,11 +242,11 @@ void RecallTree::path_features(const std::vector<NodeId>& route, Example& path) 
   path.values.assign(path.keys.size(), 1.0f);
 }
 
-void RecallTree::score_candidates(const std::vector<NodeId>& route, Workspace& ws) const {
+void RecallTree::score_candidates(const Example& x, const std::vector<NodeId>& route, Workspace& ws) const {
   const std::size_t n = ws.rows.size();
   ws.scores.resize(n);
   ws.extra.resize(n);
-  predictors_->scores(ws.rows.data(), n, ws.x, ws.scores.data());
+  predictors_->scores(ws.rows.data(), n, x, ws.scores.data());
   path_features(route, ws.path);
   if (ws.path.keys.empty()) return;
   path_weights_.scores(ws.rows.data(), n, ws.path, ws.extra.data());
@@ -252,7 +255,7 @@ void RecallTree::score_candidates(const std::vector<NodeId>& route, Workspace& w
   for (const NodeId node : ws.path.keys)
     for (std::size_t i = 0; i < n; ++i)
       if (const RowId row = interaction_row(ws.rows[i], node); row != kNoRow)
-        ws.scores[i] += interactions_->score(row, ws.x);
+        ws.scores[i] += interactions_->score(row, x);
 }
 
 bool RecallTree::wins(ClassId y, double added, const Workspace& ws) {
@@ -329,7 +332,7 @@ void RecallTree::score(const Rows& rows, std::size_t i, Workspace& ws) const {
     ws.labels.clear();
     for (const auto& c : ws.candidates) ws.labels.push_back(c.label);
     ws.rows = ws.labels;
-    score_candidates(ws.route, ws);
+    score_candidates(ws.x, ws.route, ws);
   }
   ws.work.predictor_evaluations += ws.labels.size();
 }

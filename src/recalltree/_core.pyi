@@ -72,7 +72,7 @@ class RecallTree(_Model):
         max_candidates: int = 0,
         max_depth: int = 0,
         bound_lambda: float = 1.0,
-        path_features: str = "path",
+        path_features: str = "leaf",
         path_interactions: bool = False,
         router_weighting: str = "total_entropy",
         routing_order: str = "route_first",

@@ -21,7 +21,7 @@ from recalltree._core import Rows
 _DTYPES = [np.float32, np.float64]
 
 #: A model keeps the range of every feature, 4 bytes each, sparse or not.
-MAX_FEATURES = 2**30
+MAX_FEATURES = 2**29
 
 #: A checked X: a two-dimensional ndarray or a CSR matrix, float32 or float64.
 Matrix = Any

@@ -24,6 +24,10 @@ class AlignedFloats {
   void reserve(std::size_t n) {
     if (padded(n) > size_) resize(n);
   }
+  void assign(const AlignedFloats& other) {
+    reserve(other.size_);
+    std::memcpy(data_.get(), other.data_.get(), other.size_ * sizeof(float));
+  }
   float* data() { return data_.get(); }
   const float* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
@@ -42,6 +46,24 @@ struct Example {
   std::vector<std::uint32_t> keys;
   std::vector<float> values;
   double rate = 0.0;  // learning rate of this example, see FeatureScale
+
+  // Values that would be others had the scales not just learned from this very example: position (in `dense` or
+  // `keys`) and value.
+  struct Change {
+    std::uint32_t at;
+    float before;
+  };
+  std::vector<Change> changes;
+
+  // The example as prediction would have seen it a moment ago: this one, or a changed copy.
+  const Example& before(Example& copy) const {
+    if (changes.empty()) return *this;
+    copy.keys = keys;
+    copy.values = values;
+    copy.dense.assign(dense);
+    for (const Change& change : changes) (keys.empty() ? copy.dense.data() : copy.values.data())[change.at] = change.before;
+    return copy;
+  }
 };
 
 }  // namespace recalltree

@@ -21,15 +21,17 @@ class FeatureScale {
 
   // Row i as learners see it now. Features never learned from are zero.
   void read(const Rows& rows, std::size_t i, Example& out) const {
-    normalise(rows, i, out, [](float& scale, float) { return relaxed_load(scale); });
+    normalise(rows, i, out, [](float& scale, float, std::size_t) { return relaxed_load(scale); });
   }
 
   // The same, after the scales and the mean norm have taken the row into account.
   void learn(const Rows& rows, std::size_t i, double weight, Example& out) {
-    double norm = 1.0 + normalise(rows, i, out, [](float& scale, float magnitude) {
-      const float known = relaxed_load(scale);
+    out.changes.clear();
+    double norm = 1.0 + normalise(rows, i, out, [&](float& scale, float x, std::size_t at) {
+      const float known = relaxed_load(scale), magnitude = std::fabs(x);
       if (magnitude <= known) return known;
       relaxed_store(scale, magnitude);
+      out.changes.push_back({static_cast<std::uint32_t>(at), known > 0.0f ? x / known : 0.0f});
       return magnitude;
     });
     norm = relaxed_load(norm_sum_) + weight * norm;
@@ -54,7 +56,7 @@ class FeatureScale {
       float* z = out.dense.data();
       if (rows.sparse) std::fill(z, z + out.dense.size(), 0.0f);
       rows.visit(i, [&](std::uint32_t j, float x) {
-        const float s = scale_of(scale[j], std::fabs(x));
+        const float s = scale_of(scale[j], x, j);
         z[j] = s > 0.0f ? x / s : 0.0f;
       });
       return kernels().dot(z, z, out.dense.size());
@@ -64,7 +66,7 @@ class FeatureScale {
     double norm = 0.0;
     rows.visit(i, [&](std::uint32_t j, float x) {
       if (x == 0.0f) return;
-      const float s = scale_of(scale[j], std::fabs(x));
+      const float s = scale_of(scale[j], x, out.keys.size());
       if (s == 0.0f) return;
       const float z = x / s;
       out.keys.push_back(j);

@@ -18,6 +18,8 @@ namespace recalltree {
 
 class LabelHistogram {
  public:
+  static constexpr std::uint32_t kMaxCandidates = 0xfffe;
+
   struct Candidate {
     ClassId label;
     std::uint32_t arrival;  // position among the node's labels in order of arrival
@@ -54,15 +56,15 @@ class LabelHistogram {
     total_ += weight;
     sum_xlogx_ += xlogx(after) - xlogx(before);
     if (size() <= max_candidates) {
-      heap_.clear();
+      drop_heap();
     } else if (heap_.size() != max_candidates) {
       touches += rebuild(max_candidates);
-    } else if (heap_slot_[at] != kNone) {
+    } else if (heap_slot_[at] != kOutside) {
       candidate_mass_ += weight;
       touches += sift_down(heap_slot_[at]);
     } else if (beats(at, heap_[0])) {
       candidate_mass_ += after - counts_[heap_[0]];
-      heap_slot_[heap_[0]] = kNone;
+      heap_slot_[heap_[0]] = kOutside;
       place(0, at);
       touches += 1 + sift_down(0);
     }
@@ -72,7 +74,7 @@ class LabelHistogram {
   // Makes the candidates those for another F. Returns how many entries were touched.
   std::size_t fit(std::uint32_t max_candidates) {
     if (size() <= max_candidates) {
-      heap_.clear();
+      drop_heap();
       return 0;
     }
     return heap_.size() == max_candidates ? 0 : rebuild(max_candidates);
@@ -80,7 +82,7 @@ class LabelHistogram {
 
   bool is_candidate(ClassId label) const {
     const std::uint32_t at = index_.find(label);
-    return at != kNone && (heap_.empty() || heap_slot_[at] != kNone);
+    return at != kNone && (heap_.empty() || heap_slot_[at] != kOutside);
   }
 
   // Empirical recall of the candidates; 1 while every label is one.
@@ -121,15 +123,16 @@ class LabelHistogram {
 
   std::size_t bytes() const {
     return index_.bytes() + counts_.capacity() * sizeof(double) +
-           (heap_slot_.capacity() + heap_.capacity()) * sizeof(std::uint32_t);
+           heap_slot_.capacity() * sizeof(std::uint16_t) + heap_.capacity() * sizeof(std::uint32_t);
   }
 
  private:
   static constexpr std::uint32_t kNone = LabelIndex::kNone;
+  static constexpr std::uint16_t kOutside = 0xffff;  // not a candidate
 
   std::uint32_t append(ClassId label) {
     LabelIndex::push(counts_, 0.0);
-    LabelIndex::push(heap_slot_, kNone);
+    LabelIndex::push(heap_slot_, kOutside);
     return index_.append(label);
   }
 
@@ -139,7 +142,7 @@ class LabelHistogram {
 
   void place(std::uint32_t slot, std::uint32_t at) {
     heap_[slot] = at;
-    heap_slot_[at] = slot;
+    heap_slot_[at] = static_cast<std::uint16_t>(slot);
   }
 
   // The count at this slot has grown: move it away from the top.
@@ -160,8 +163,13 @@ class LabelHistogram {
     return moves;
   }
 
+  void drop_heap() {
+    for (const std::uint32_t at : heap_) heap_slot_[at] = kOutside;
+    heap_.clear();
+  }
+
   std::size_t rebuild(std::uint32_t max_candidates) {
-    for (const std::uint32_t at : heap_) heap_slot_[at] = kNone;
+    drop_heap();
     std::vector<std::uint32_t> order(size());
     std::iota(order.begin(), order.end(), 0u);
     const auto rank = [this](std::uint32_t a, std::uint32_t b) { return beats(a, b); };
@@ -172,7 +180,7 @@ class LabelHistogram {
     heap_ = std::vector<std::uint32_t>(order.begin(), order.end());
     candidate_mass_ = 0.0;
     for (std::uint32_t slot = 0; slot < heap_.size(); ++slot) {
-      heap_slot_[heap_[slot]] = slot;
+      heap_slot_[heap_[slot]] = static_cast<std::uint16_t>(slot);
       candidate_mass_ += counts_[heap_[slot]];
     }
     return size();
@@ -180,7 +188,7 @@ class LabelHistogram {
 
   LabelIndex index_;                      // labels in order of arrival
   std::vector<double> counts_;            // beside the labels
-  std::vector<std::uint32_t> heap_slot_;  // beside the labels: where in heap_, or kNone
+  std::vector<std::uint16_t> heap_slot_;  // beside the labels: where in heap_, or kOutside
   std::vector<std::uint32_t> heap_;       // the candidates, least on top; empty while all labels are candidates
   double total_ = 0.0, sum_xlogx_ = 0.0, candidate_mass_ = 0.0;
 };

@@ -1,7 +1,6 @@
 // The distinct labels of a node in order of arrival, and where each of them stands.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -18,53 +17,82 @@ class LabelIndex {
 
   // Position of a label, or kNone.
   std::uint32_t find(ClassId label) const {
-    if (slots_.empty()) {
-      for (std::uint32_t i = 0; i < labels_.size(); ++i)
-        if (labels_[i] == label) return i;
-      return kNone;
-    }
-    for (std::size_t i = home(label);; i = (i + 1) & (slots_.size() - 1)) {
-      const std::uint32_t at = slots_[i];
-      if (at == kNone || labels_[at] == label) return at;
-    }
+    if (!wide_.empty()) return find_in(wide_, label);
+    if (!narrow_.empty()) return find_in(narrow_, label);
+    for (std::uint32_t i = 0; i < labels_.size(); ++i)
+      if (labels_[i] == label) return i;
+    return kNone;
   }
 
   // A label that is not there yet.
   std::uint32_t append(ClassId label) {
     const auto at = static_cast<std::uint32_t>(labels_.size());
     push(labels_, label);
-    if (labels_.size() <= kScanned) return at;
-    if (labels_.size() * 4 > slots_.size() * 3) {
-      slots_.assign(std::bit_ceil(labels_.size() * 4 / 3 + 1), kNone);
-      for (std::uint32_t i = 0; i < at; ++i) put(i);
-    }
-    put(at);
+    if (labels_.size() > kNarrow)
+      put(wide_, at);
+    else if (labels_.size() > kScanned)
+      put(narrow_, at);
     return at;
   }
 
-  std::size_t bytes() const { return (labels_.capacity() + slots_.capacity()) * sizeof(std::uint32_t); }
+  std::size_t bytes() const {
+    return labels_.capacity() * sizeof(ClassId) + narrow_.capacity() * sizeof(std::uint16_t) +
+           wide_.capacity() * sizeof(std::uint32_t);
+  }
 
-  // Appends with a quarter more room than needed, not twice: most memory of a tree is in its labels.
+  // Appends with an eighth more room than needed, not twice: most memory of a tree is in its labels.
   template <class T>
   static void push(std::vector<T>& v, T value) {
-    if (v.size() == v.capacity()) v.reserve(v.size() + v.size() / 4 + 2);
+    if (v.size() == v.capacity()) v.reserve(v.size() + v.size() / 8 + 2);
     v.push_back(value);
   }
 
  private:
-  static constexpr std::size_t kScanned = 8;  // so few labels need no slots
+  static constexpr std::size_t kScanned = 8;       // so few labels need no table
+  static constexpr std::size_t kNarrow = 0xffff;  // so many can be counted in 16 bits
 
-  std::size_t home(ClassId label) const {
-    return (label * 0x9E3779B1u) >> (32 - std::countr_zero(slots_.size()));
+  // Open addressing tables of positions; the largest number marks a free slot.
+  template <class T>
+  static constexpr T free_slot() {
+    return static_cast<T>(~T{0});
   }
-  void put(std::uint32_t at) {
-    std::size_t i = home(labels_[at]);
-    while (slots_[i] != kNone) i = (i + 1) & (slots_.size() - 1);
-    slots_[i] = at;
+  template <class T>
+  static std::size_t home(const std::vector<T>& table, ClassId label) {
+    return static_cast<std::size_t>((std::uint64_t{label * 0x9E3779B1u} * table.size()) >> 32);
+  }
+  template <class T>
+  static std::size_t after(const std::vector<T>& table, std::size_t i) {
+    return i + 1 < table.size() ? i + 1 : 0;
+  }
+
+  template <class T>
+  std::uint32_t find_in(const std::vector<T>& table, ClassId label) const {
+    for (std::size_t i = home(table, label);; i = after(table, i)) {
+      const T at = table[i];
+      if (at == free_slot<T>()) return kNone;
+      if (labels_[at] == label) return at;
+    }
+  }
+
+  template <class T>
+  void put(std::vector<T>& table, std::uint32_t at) {
+    if (labels_.size() * 5 > table.size() * 4) {
+      std::vector<T>(labels_.size() * 3 / 2 + 4, free_slot<T>()).swap(table);
+      if (sizeof(T) > 2) std::vector<std::uint16_t>().swap(narrow_);
+      for (std::uint32_t i = 0; i < at; ++i) insert(table, i);
+    }
+    insert(table, at);
+  }
+  template <class T>
+  void insert(std::vector<T>& table, std::uint32_t at) const {
+    std::size_t i = home(table, labels_[at]);
+    while (table[i] != free_slot<T>()) i = after(table, i);
+    table[i] = static_cast<T>(at);
   }
 
   std::vector<ClassId> labels_;
-  std::vector<std::uint32_t> slots_;  // open addressing: label -> position
+  std::vector<std::uint16_t> narrow_;  // label -> position, while all positions fit
+  std::vector<std::uint32_t> wide_;    // afterwards
 };
 
 }  // namespace recalltree

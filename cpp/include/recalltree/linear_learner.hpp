@@ -30,9 +30,8 @@ inline std::unique_ptr<Weights> make_weights(const LearnerConfig& config, bool b
 
 class LinearLearner {
  public:
-  static constexpr std::size_t kBlock = 16;  // models whose losses are computed together
   struct Workspace {
-    std::vector<Step> steps;
+    std::vector<Steps> steps;  // by part
   };
 
   explicit LinearLearner(const LearnerConfig& config) : config_(config), scale(config) {}
@@ -40,7 +39,7 @@ class LinearLearner {
   // One update of n distinct models whose scores are p: targets in {-1, +1}, importance of each.
   void learn(std::span<const Part> parts, std::size_t n, const float* p, const float* targets,
              const double* importance, double rate, Workspace& ws, bool shared) const {
-    if (ws.steps.size() < parts.size() * kBlock) ws.steps.resize(parts.size() * kBlock);
+    if (ws.steps.size() < parts.size()) ws.steps.resize(parts.size());
     for (std::size_t begin = 0; begin < n; begin += kBlock)
       learn_block(parts, begin, std::min(kBlock, n - begin), p + begin, targets + begin, importance + begin, rate, ws,
                   shared);
@@ -61,30 +60,25 @@ class LinearLearner {
   void learn_block(std::span<const Part> parts, std::size_t begin, std::size_t n, const float* p, const float* y,
                    const double* importance, double rate, Workspace& ws, bool shared) const {
     double g[kBlock], t[kBlock], c[kBlock], h[kBlock];
+    float weighted_g2[kBlock], step[kBlock], shrinkage[kBlock], no_shrinkage[kBlock] = {};
     kernels().gradients(config_.loss, p, y, g, n);
     for (std::size_t i = 0; i < n; ++i) {
+      const bool learns = std::fabs(g[i]) >= kGradientFloor && importance[i] > 0.0;
+      weighted_g2[i] = learns ? static_cast<float>(importance[i] * (g[i] * g[i])) : 0.0f;
       t[i] = rate * importance[i];
+      shrinkage[i] = static_cast<float>(t[i] * config_.l2);
       c[i] = 0.0;
-      if (skipped(g[i], importance[i])) {
-        c[i] = 1.0;  // not used, but keeps the block's arithmetic finite
-        continue;
-      }
-      const float weighted_g2 = static_cast<float>(importance[i] * (g[i] * g[i]));
-      for (std::size_t k = 0; k < parts.size(); ++k)
-        c[i] += parts[k].weights->accumulate(parts[k].rows[begin + i], *parts[k].example, weighted_g2,
-                                             ws.steps[k * kBlock + i], shared);
     }
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      parts[k].weights->accumulate(parts[k].rows + begin, n, *parts[k].example, weighted_g2, ws.steps[k], c, shared);
+    for (std::size_t i = 0; i < n; ++i)
+      if (c[i] == 0.0) c[i] = 1.0;  // left out, but the block's arithmetic stays finite
     kernels().steps(config_.loss, p, y, t, c, h, n);
-    for (std::size_t i = 0; i < n; ++i) {
-      if (skipped(g[i], importance[i])) continue;
-      for (std::size_t k = 0; k < parts.size(); ++k)
-        parts[k].weights->apply(parts[k].rows[begin + i], *parts[k].example, ws.steps[k * kBlock + i],
-                                static_cast<float>(h[i]),
-                                parts[k].regularised ? static_cast<float>(t[i] * config_.l2) : 0.0f);
-    }
+    for (std::size_t i = 0; i < n; ++i) step[i] = static_cast<float>(h[i]);
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      parts[k].weights->apply(parts[k].rows + begin, n, *parts[k].example, weighted_g2, ws.steps[k], step,
+                              parts[k].regularised ? shrinkage : no_shrinkage);
   }
-
-  static bool skipped(double g, double importance) { return std::fabs(g) < kGradientFloor || importance <= 0.0; }
 
   LearnerConfig config_;
 

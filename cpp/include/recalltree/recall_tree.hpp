@@ -65,7 +65,7 @@ class RecallTree final : public Learner {
   // Into ws.candidates; false, and nothing there, if y is given and is not one of them.
   bool gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y, Workspace& ws, bool shared) const;
   // Scores of ws.candidates at the end of a route, into ws.scores.
-  void score_candidates(const std::vector<NodeId>& route, Workspace& ws) const;
+  void score_candidates(const Example& x, const std::vector<NodeId>& route, Workspace& ws) const;
   void path_features(const std::vector<NodeId>& route, Example& path) const;
   // Whether y wins among the scored ws.candidates if its count is taken to be smaller by `added`.
   static bool wins(ClassId y, double added, const Workspace& ws);

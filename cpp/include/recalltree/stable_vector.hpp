@@ -36,21 +36,43 @@ class StableVector {
   std::size_t add(Prepare prepare) {
     std::lock_guard lock(mutex_);
     const std::size_t i = size_.load(std::memory_order_relaxed);
-    const std::size_t chunk = i / kChunk;
-    if (chunk / kInner >= kOuter) throw std::length_error("a model holds at most 2^29 rows or nodes");
-    auto& directory = outer_[chunk / kInner];
-    if (directory.load(std::memory_order_relaxed) == nullptr)
-      directory.store(new Directory, std::memory_order_release);
-    auto& slot = directory.load(std::memory_order_relaxed)->chunks[chunk % kInner];
-    if (slot.load(std::memory_order_relaxed) == nullptr) slot.store(new T[kChunk], std::memory_order_release);
-    prepare(slot.load(std::memory_order_relaxed)[i % kChunk]);
+    prepare(chunk_or_new(i / kChunk)[i % kChunk]);
     size_.store(i + 1, std::memory_order_release);
     return i;
   }
 
-  std::size_t bytes() const { return (size() + kChunk - 1) / kChunk * kChunk * sizeof(T); }
+  // For use as a sparse array: element i, made if need be (size() is then past it); or null if it was not made.
+  T& touch(std::size_t i) {
+    if (i < size())
+      if (T* known = peek(i)) return *known;
+    std::lock_guard lock(mutex_);
+    if (size_.load(std::memory_order_relaxed) <= i) size_.store(i + 1, std::memory_order_release);
+    return chunk_or_new(i / kChunk)[i % kChunk];
+  }
+  T* peek(std::size_t i) const {
+    const std::size_t chunk = i / kChunk;
+    if (chunk / kInner >= kOuter) return nullptr;
+    const Directory* directory = outer_[chunk / kInner].load(std::memory_order_acquire);
+    T* elements = directory ? directory->chunks[chunk % kInner].load(std::memory_order_acquire) : nullptr;
+    return elements ? elements + i % kChunk : nullptr;
+  }
+
+  std::size_t bytes() const { return n_chunks_.load(std::memory_order_relaxed) * kChunk * sizeof(T); }
 
  private:
+  T* chunk_or_new(std::size_t chunk) {
+    if (chunk / kInner >= kOuter) throw std::length_error("a model holds at most 2^29 rows, nodes or features");
+    auto& directory = outer_[chunk / kInner];
+    if (directory.load(std::memory_order_relaxed) == nullptr)
+      directory.store(new Directory, std::memory_order_release);
+    auto& slot = directory.load(std::memory_order_relaxed)->chunks[chunk % kInner];
+    if (slot.load(std::memory_order_relaxed) == nullptr) {
+      slot.store(new T[kChunk], std::memory_order_release);
+      n_chunks_.fetch_add(1, std::memory_order_relaxed);
+    }
+    return slot.load(std::memory_order_relaxed);
+  }
+
   T* find(std::size_t i) const {
     const std::size_t chunk = i / kChunk;
     return outer_[chunk / kInner].load(std::memory_order_acquire)->chunks[chunk % kInner].load(
@@ -59,7 +81,7 @@ class StableVector {
   }
 
   std::array<std::atomic<Directory*>, kOuter> outer_{};
-  std::atomic<std::size_t> size_{0};
+  std::atomic<std::size_t> size_{0}, n_chunks_{0};
   std::mutex mutex_;
 };
 

@@ -1,8 +1,9 @@
 // Rows of weights: one linear model each, with the AdaGrad accumulator of every weight.
 //
 // Learning is in two halves, because the size of the step depends on the sum of all of a model's parts:
-//   accumulate  G += w g^2 z^2 and r = z / sqrt(G); returns c = sum z r, what the score gains per unit of step
+//   accumulate  G += w g^2 z^2 and r = z / sqrt(G); adds to c the sum of z r, what the score gains per unit of step
 //   apply       v += h r
+// Both work on a block of distinct rows at a time.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +21,14 @@
 
 namespace recalltree {
 
+inline constexpr std::size_t kBlock = 16;  // rows that learn together, at most
+
 // What accumulate hands to apply. Reused from example to example.
-struct Step {
+struct Steps {
   AlignedFloats r;
-  std::vector<float*> targets;  // sparse rows: where each r goes
-  float bias_r = 0.0f;
+  std::vector<float*> targets;      // sparse rows: where each r goes,
+  std::vector<const void*> tables;  // as long as the feature still has this table
+  float bias_r[kBlock];
 };
 
 struct RowContents {
@@ -51,12 +55,15 @@ class Weights {
     return p;
   }
 
-  // shared: other threads may be learning too.
-  virtual float accumulate(RowId row, const Example& x, float weighted_g2, Step& step, bool shared) = 0;
-  virtual void apply(RowId row, const Example& x, const Step& step, float h, float shrinkage) = 0;
+  // weighted_g2[i] = 0 leaves row i out. shared: other threads may be learning too.
+  virtual void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2, Steps& steps,
+                          double* c, bool shared) = 0;
+  // For the rows not left out: after w *= max(0, 1 - shrinkage / sqrt(G)), the step.
+  virtual void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+                     const Steps& steps, const float* h, const float* shrinkage) = 0;
 
-  // A model that knows nothing again.
-  virtual void clear_row(RowId row) = 0;
+  // A row that knows nothing, instead of this one, which nobody may use any more.
+  virtual RowId renew(RowId row) = 0;
   virtual RowContents contents(RowId row) const = 0;
   virtual void save(const std::string& name, State& state) const = 0;
   virtual void load(const std::string& name, const State& state) = 0;
@@ -73,9 +80,11 @@ class DenseWeights final : public Weights {
   RowId add_row() override;
   std::size_t size() const override { return rows_.size(); }
   void scores(const RowId* rows, std::size_t n, const Example& x, float* out) const override;
-  float accumulate(RowId row, const Example& x, float weighted_g2, Step& step, bool shared) override;
-  void apply(RowId row, const Example& x, const Step& step, float h, float shrinkage) override;
-  void clear_row(RowId row) override;
+  void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2, Steps& steps, double* c,
+                  bool shared) override;
+  void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2, const Steps& steps,
+             const float* h, const float* shrinkage) override;
+  RowId renew(RowId row) override;
   RowContents contents(RowId row) const override;
   void save(const std::string& name, State& state) const override;
   void load(const std::string& name, const State& state) override;
@@ -98,8 +107,9 @@ class DenseWeights final : public Weights {
   StableVector<Row> rows_;
 };
 
-// One small open-addressing table per model: memory only for pairs (model, feature) that were updated, no
-// collisions, and all weights of a model near each other.
+// One small open-addressing table per feature, from rows to weights: memory only for pairs (row, feature) that were
+// updated, and no collisions. By feature, because an example asks for the same few features of many rows: the table
+// of a rare feature is a few cache lines, and that of a frequent one stays in cache.
 class SparseWeights final : public Weights {
  public:
   explicit SparseWeights(bool bias) : bias_(bias) {}
@@ -107,39 +117,54 @@ class SparseWeights final : public Weights {
   RowId add_row() override;
   std::size_t size() const override { return rows_.size(); }
   void scores(const RowId* rows, std::size_t n, const Example& x, float* out) const override;
-  float accumulate(RowId row, const Example& x, float weighted_g2, Step& step, bool shared) override;
-  void apply(RowId row, const Example& x, const Step& step, float h, float shrinkage) override;
-  void clear_row(RowId row) override;
+  void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2, Steps& steps, double* c,
+                  bool shared) override;
+  void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2, const Steps& steps,
+             const float* h, const float* shrinkage) override;
+  RowId renew(RowId row) override;
   RowContents contents(RowId row) const override;
   void save(const std::string& name, State& state) const override;
   void load(const std::string& name, const State& state) override;
-  std::size_t bytes() const override { return arena_.used() + rows_.bytes(); }
+  std::size_t bytes() const override { return arena_.used() + rows_.bytes() + columns_.bytes(); }
   void reclaim() override { arena_.reclaim(); }
 
  private:
+  // All of a weight in one place: a random access costs one cache miss, whether it reads or learns.
   struct Slot {
-    std::uint32_t key_plus_1;  // 0: free
-    float value;
+    std::uint32_t row_plus_1;  // 0: free
+    float value, accumulator;
   };
   struct Table {
-    std::uint32_t shift, size, capacity, unused;
+    std::uint32_t size, capacity;
     Slot* slots() { return reinterpret_cast<Slot*>(this + 1); }
-    float* accumulators() { return reinterpret_cast<float*>(slots() + capacity); }
-    static std::size_t bytes(std::size_t capacity) { return sizeof(Table) + capacity * (sizeof(Slot) + sizeof(float)); }
+    static std::size_t bytes(std::size_t capacity) { return sizeof(Table) + capacity * sizeof(Slot); }
   };
-  struct Row {
+  struct Column {
     std::atomic<Table*> table{nullptr};
-    float bias = 0.0f, bias_accumulator = 0.0f;
     SpinLock lock;
   };
+  struct Row {
+    float bias = 0.0f, bias_accumulator = 0.0f;
+    std::atomic<std::uint32_t> n_slots{0};
+    bool retired = false;  // its slots go when their tables are next rebuilt
+  };
 
-  // The slot of a key, or the free slot where it belongs.
-  static std::size_t find(Table* table, std::uint32_t key);
-  Table* with_room(Row& row, std::size_t more);
+  // The slot of a row, or the free slot where it belongs.
+  static Slot& find(Table* table, RowId row);
+  Table* with_room(Column& column, std::size_t more);
+  Table* rebuild(Column& column, std::size_t capacity);
+  void sweep();
+  Table* table(std::uint32_t key) const {
+    const Column* column = columns_.peek(key);
+    return column ? column->table.load(std::memory_order_acquire) : nullptr;
+  }
 
   bool bias_;
   Arena arena_;
   StableVector<Row> rows_;
+  StableVector<Column> columns_;  // by feature; made on first use
+  std::vector<RowId> retired_;    // rows that still have slots
+  std::size_t retired_slots_ = 0;
 };
 
 }  // namespace recalltree

@@ -36,7 +36,7 @@ struct Progress {
 };
 
 struct Workspace {
-  Example x, path;
+  Example x, path, before;
   LinearLearner::Workspace learner;
   std::vector<LabelHistogram::Candidate> candidates;
   std::vector<RowId> rows;

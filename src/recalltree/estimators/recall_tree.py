@@ -34,7 +34,7 @@ class RecallTreeClassifier(OnlineClassifier):
     bound_lambda : float, default=1.0
         Width of the confidence bound of recall (λ in the paper's equation 1): larger values stop
         higher in the tree.
-    path_features : {"path", "leaf", "none"}, default="path"
+    path_features : {"path", "leaf", "none"}, default="leaf"
         What the class predictors see of the route: an indicator of every node passed below the
         root, of the last node only, or nothing.
     path_interactions : bool, default=False

@@ -1,0 +1,117 @@
+// Several threads learn at once. Built with RECALLTREE_SANITIZE=thread this shows that only the weights are raced on; in any build,
+// that nothing is lost that may not be lost.
+#include <cassert>
+#include <cstdio>
+#include <random>
+#include <thread>
+
+#include "recalltree/lom_tree.hpp"
+#include "recalltree/one_against_all.hpp"
+#include "recalltree/recall_tree.hpp"
+
+using namespace recalltree;
+
+namespace {
+
+constexpr std::size_t kRows = 1200, kFeatures = 24, kClasses = 40, kThreads = 4;
+
+// Each class has its own few features.
+struct Data {
+  std::vector<float> dense = std::vector<float>(kRows * kFeatures, 0.0f), values;
+  std::vector<std::int32_t> indices;
+  std::vector<std::int64_t> offsets{0};
+  std::vector<ClassId> labels;
+  Rows dense_rows, sparse_rows;
+
+  Data() {
+    std::mt19937 random(3);
+    for (std::size_t i = 0; i < kRows; ++i) {
+      labels.push_back(random() % kClasses);
+      for (std::size_t j = 0; j < kFeatures; ++j) {
+        if ((labels[i] * 7 + j * 13) % 5 > 1 && random() % 8) continue;
+        const float value = 1.0f + static_cast<float>(random() % 8) / 8.0f;
+        dense[i * kFeatures + j] = value;
+        indices.push_back(static_cast<std::int32_t>(j));
+        values.push_back(value);
+      }
+      offsets.push_back(static_cast<std::int64_t>(values.size()));
+    }
+    dense_rows.n_rows = sparse_rows.n_rows = kRows;
+    dense_rows.n_features = sparse_rows.n_features = kFeatures;
+    dense_rows.data = dense.data();
+    dense_rows.row_stride = kFeatures;
+    dense_rows.column_stride = 1;
+    sparse_rows.sparse = true;
+    sparse_rows.long_indptr = true;
+    sparse_rows.data = values.data();
+    sparse_rows.indices = indices.data();
+    sparse_rows.indptr = offsets.data();
+  }
+};
+
+template <class Model>
+double error(const Model& model, const Rows& rows, const Data& data) {
+  std::vector<std::int32_t> one(kRows), many(kRows);
+  model.predict(rows, 1, one.data());
+  model.predict(rows, kThreads, many.data());
+  assert(one == many);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < kRows; ++i) wrong += static_cast<ClassId>(one[i]) != data.labels[i];
+  return static_cast<double>(wrong) / kRows;
+}
+
+template <class Model>
+void learn(Model& model, const Rows& rows, const Data& data, std::size_t n_threads) {
+  for (int pass = 0; pass < 4; ++pass)
+    model.learn({&rows, data.labels.data(), nullptr, nullptr, kRows}, n_threads, pass == 0);
+}
+
+template <class Model, class Config>
+void check(const char* name, Config config, const Data& data) {
+  for (const bool sparse : {false, true}) {
+    config.learner.sparse = sparse;
+    config.learner.n_features = kFeatures;
+    const Rows& rows = sparse ? data.sparse_rows : data.dense_rows;
+    Model alone(config), together(config);
+    learn(alone, rows, data, 1);
+    learn(together, rows, data, kThreads);
+    const double e1 = error(alone, rows, data), e4 = error(together, rows, data);
+    std::printf("%s %s: error %.3f with one thread, %.3f with %zu\n", name, sparse ? "sparse" : "dense", e1, e4, kThreads);
+    assert(together.n_classes_seen() == kClasses && together.n_examples() == 4 * kRows);
+    assert(together.work().examples_learned == 4 * kRows);
+    assert(e4 < e1 + 0.15);
+    if constexpr (std::is_same_v<Model, RecallTree>) {
+      const Tree& tree = together.tree();
+      if (config.count_decay == 0.0) assert(tree[0].histogram.total() == 4.0 * kRows);
+      for (NodeId n = 0; n < tree.size(); ++n) {
+        double sum = 0.0;
+        for (const double count : tree[n].histogram.counts()) sum += count;
+        assert(std::abs(sum - tree[n].histogram.total()) <= 1e-9 * sum);
+      }
+    }
+    // Predictions and learning at the same time: one waits for the other.
+    std::thread reader([&] {
+      std::vector<std::int32_t> ids(kRows);
+      for (int i = 0; i < 3; ++i) together.predict(rows, 2, ids.data());
+    });
+    together.learn({&rows, data.labels.data(), nullptr, nullptr, kRows}, kThreads, false);
+    reader.join();
+  }
+}
+
+}  // namespace
+
+int main() {
+  const Data data;
+  RecallTreeConfig recall_tree;
+  recall_tree.path_features = PathFeatures::path;
+  check<RecallTree>("recall tree", recall_tree, data);
+  recall_tree.path_interactions = true;
+  recall_tree.count_decay = 500.0;
+  check<RecallTree>("recall tree with interactions and decay", recall_tree, data);
+  check<OneAgainstAll>("one-against-all", OneAgainstAllConfig{}, data);
+  OneAgainstAllConfig sampled;
+  sampled.negative_samples = 8;
+  check<OneAgainstAll>("one-against-all, sampled", sampled, data);
+  check<LOMTree>("LOMTree", LOMTreeConfig{}, data);
+}
