@@ -1,4 +1,5 @@
-// Arrays in, arrays out. No logic: what the learners do is in cpp/src, what users may do is in the Python package.
+// Arrays in, arrays out. No logic: what the learners do is in cpp/src, what users may do is in the
+// Python package.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -23,7 +24,8 @@ using namespace recalltree;
 
 namespace {
 
-// --- Arrays ----------------------------------------------------------------------------------------------------
+// --- Arrays
+// ----------------------------------------------------------------------------------------------------
 
 using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 template <class T>
@@ -96,13 +98,15 @@ HeldRows csr_rows(AnyArray indptr, AnyArray indices, AnyArray data, std::size_t 
   for (std::size_t k = rows.begin(0); k < rows.begin(rows.n_rows); ++k) {
     const std::int64_t j = rows.long_indices ? static_cast<const std::int64_t*>(rows.indices)[k]
                                              : static_cast<const std::int32_t*>(rows.indices)[k];
-    if (j < 0 || static_cast<std::size_t>(j) >= n_features) throw nb::value_error("indices must be in [0, n_features)");
+    if (j < 0 || static_cast<std::size_t>(j) >= n_features)
+      throw nb::value_error("indices must be in [0, n_features)");
   }
   out.held = {indptr, indices, data};
   return out;
 }
 
-// --- Configuration ---------------------------------------------------------------------------------------------
+// --- Configuration
+// ---------------------------------------------------------------------------------------------
 
 template <class Enum>
 struct Names;
@@ -137,8 +141,8 @@ const char* name_of(Enum value) {
   return Names<Enum>::of[static_cast<int>(value)];
 }
 
-LearnerConfig learner_config(std::uint32_t n_features, bool sparse, const std::string& loss, double learning_rate,
-                             double l2) {
+LearnerConfig learner_config(std::uint32_t n_features, bool sparse, const std::string& loss,
+                             double learning_rate, double l2) {
   return {n_features, sparse, parse<Loss>(loss), learning_rate, l2};
 }
 
@@ -179,7 +183,8 @@ nb::dict config_of(const LOMTree& model) {
   return out;
 }
 
-// --- State -----------------------------------------------------------------------------------------------------
+// --- State
+// -----------------------------------------------------------------------------------------------------
 
 template <class T>
 nb::object as_numpy(const Array& array) {
@@ -192,10 +197,18 @@ nb::dict to_dict(const State& state) {
   nb::dict out;
   for (const auto& [name, array] : state.arrays) {
     switch (array.kind) {
-      case 'f': out[name.c_str()] = as_numpy<float>(array); break;
-      case 'd': out[name.c_str()] = as_numpy<double>(array); break;
-      case 'I': out[name.c_str()] = as_numpy<std::uint32_t>(array); break;
-      default: out[name.c_str()] = as_numpy<std::uint64_t>(array); break;
+      case 'f':
+        out[name.c_str()] = as_numpy<float>(array);
+        break;
+      case 'd':
+        out[name.c_str()] = as_numpy<double>(array);
+        break;
+      case 'I':
+        out[name.c_str()] = as_numpy<std::uint32_t>(array);
+        break;
+      default:
+        out[name.c_str()] = as_numpy<std::uint64_t>(array);
+        break;
     }
   }
   return out;
@@ -222,7 +235,8 @@ State to_state(const nb::dict& dict) {
   return state;
 }
 
-// --- Rows of weights -------------------------------------------------------------------------------------------
+// --- Rows of weights
+// -------------------------------------------------------------------------------------------
 
 nb::dict row_dict(const Weights& weights, RowId row, std::size_t n_features) {
   nb::dict out;
@@ -267,30 +281,35 @@ nb::dict predictor(const OneAgainstAll& model, ClassId y) {
   return out;
 }
 
-// --- What the three models share -------------------------------------------------------------------------------
+// --- What the three models share
+// -------------------------------------------------------------------------------
 
 template <class Model, class Class>
 void bind_common(Class& c) {
   c.def(
       "learn",
-      [](Model& m, const HeldRows& x, Vector<std::uint32_t> labels, std::optional<Vector<float>> weights,
-         std::optional<Vector<std::int64_t>> order, std::size_t n_threads, bool first_pass) {
+      [](Model& m, const HeldRows& x, Vector<std::uint32_t> labels,
+         std::optional<Vector<float>> weights, std::optional<Vector<std::int64_t>> order,
+         std::size_t n_threads, bool first_pass) {
         const std::size_t n = x.rows.n_rows;
         if (labels.shape(0) != n) throw nb::value_error("labels and rows differ in number");
-        if (weights && weights->shape(0) != n) throw nb::value_error("weights and rows differ in number");
-        if (x.rows.n_features != m.config().learner.n_features) throw nb::value_error("wrong number of features");
+        if (weights && weights->shape(0) != n)
+          throw nb::value_error("weights and rows differ in number");
+        if (x.rows.n_features != m.config().learner.n_features)
+          throw nb::value_error("wrong number of features");
         if (order)
           for (std::size_t i = 0; i < order->shape(0); ++i)
             if ((*order)(i) < 0 || static_cast<std::size_t>((*order)(i)) >= n)
               throw nb::value_error("order names a row that does not exist");
-        const Batch batch{&x.rows, labels.data(), weights ? weights->data() : nullptr, order ? order->data() : nullptr,
-                          order ? order->shape(0) : n};
+        const Batch batch{&x.rows, labels.data(), weights ? weights->data() : nullptr,
+                          order ? order->data() : nullptr, order ? order->shape(0) : n};
         nb::gil_scoped_release release;
         m.learn(batch, n_threads, first_pass);
       },
       "rows"_a, "labels"_a, "weights"_a.none(), "order"_a.none(), "n_threads"_a, "first_pass"_a);
   const auto check_width = [](const Model& m, const HeldRows& x) {
-    if (x.rows.n_features != m.config().learner.n_features) throw nb::value_error("wrong number of features");
+    if (x.rows.n_features != m.config().learner.n_features)
+      throw nb::value_error("wrong number of features");
     if (m.n_classes_seen() == 0) throw nb::value_error("nothing has been learned yet");
   };
   c.def(
@@ -328,9 +347,10 @@ void bind_common(Class& c) {
           nb::gil_scoped_release release;
           all = m.candidates(x.rows, n_threads);
         }
-        return nb::make_tuple(to_numpy(std::vector<std::int64_t>(all.offsets.begin(), all.offsets.end())),
-                              to_numpy(std::vector<std::int32_t>(all.labels.begin(), all.labels.end())),
-                              to_numpy(std::move(all.scores)));
+        return nb::make_tuple(
+            to_numpy(std::vector<std::int64_t>(all.offsets.begin(), all.offsets.end())),
+            to_numpy(std::vector<std::int32_t>(all.labels.begin(), all.labels.end())),
+            to_numpy(std::move(all.scores)));
       },
       "rows"_a, "n_threads"_a);
   c.def("state", [](Model& m) { return to_dict(m.save()); });
@@ -361,16 +381,20 @@ void bind_common(Class& c) {
 // from_state(state, **config): a new model, then its state.
 template <class Model, class Class>
 void bind_from_state(Class& c) {
-  c.def_static("from_state", [](nb::dict state, nb::kwargs config) {
-    nb::object made = nb::type<Model>()(**config);
-    nb::cast<Model&>(made).load(to_state(state));
-    return made;
-  });
+  c.def_static(
+      "from_state",
+      [](nb::dict state, nb::kwargs config) {
+        nb::object made = nb::type<Model>()(**config);
+        nb::cast<Model&>(made).load(to_state(state));
+        return made;
+      },
+      "state"_a, "config"_a);
 }
 
 template <class Model>
 nb::tuple routes(const Model& m, const HeldRows& x) {
-  if (x.rows.n_features != m.config().learner.n_features) throw nb::value_error("wrong number of features");
+  if (x.rows.n_features != m.config().learner.n_features)
+    throw nb::value_error("wrong number of features");
   if (m.n_classes_seen() == 0) throw nb::value_error("nothing has been learned yet");
   std::vector<std::int64_t> offsets{0};
   std::vector<std::int32_t> nodes;
@@ -406,20 +430,24 @@ NB_MODULE(_core, m) {
   recall_tree
       .def(
           "__init__",
-          [](RecallTree* self, std::uint32_t n_features, bool sparse, const std::string& loss, double learning_rate,
-             double l2, std::uint32_t max_candidates, std::uint32_t max_depth, double bound_lambda,
-             const std::string& path_features, bool path_interactions, const std::string& router_weighting,
-             const std::string& routing_order, double count_decay) {
-            new (self) RecallTree({learner_config(n_features, sparse, loss, learning_rate, l2), max_candidates,
-                                   max_depth, bound_lambda, parse<PathFeatures>(path_features), path_interactions,
-                                   parse<RouterWeighting>(router_weighting), parse<RoutingOrder>(routing_order),
-                                   count_decay});
+          [](RecallTree* self, std::uint32_t n_features, bool sparse, const std::string& loss,
+             double learning_rate, double l2, std::uint32_t max_candidates, std::uint32_t max_depth,
+             double bound_lambda, const std::string& path_features, bool path_interactions,
+             const std::string& router_weighting, const std::string& routing_order,
+             double count_decay) {
+            new (self) RecallTree({learner_config(n_features, sparse, loss, learning_rate, l2),
+                                   max_candidates, max_depth, bound_lambda,
+                                   parse<PathFeatures>(path_features), path_interactions,
+                                   parse<RouterWeighting>(router_weighting),
+                                   parse<RoutingOrder>(routing_order), count_decay});
           },
-          nb::kw_only(), "n_features"_a, "sparse"_a = false, "loss"_a = "logistic", "learning_rate"_a = 1.0,
-          "l2"_a = 0.0, "max_candidates"_a = 0, "max_depth"_a = 0, "bound_lambda"_a = 1.0, "path_features"_a = "leaf",
-          "path_interactions"_a = false, "router_weighting"_a = "total_entropy", "routing_order"_a = "route_first",
+          nb::kw_only(), "n_features"_a, "sparse"_a = false, "loss"_a = "logistic",
+          "learning_rate"_a = 1.0, "l2"_a = 0.0, "max_candidates"_a = 0, "max_depth"_a = 0,
+          "bound_lambda"_a = 1.0, "path_features"_a = "leaf", "path_interactions"_a = false,
+          "router_weighting"_a = "total_entropy", "routing_order"_a = "route_first",
           "count_decay"_a = 0.0)
-      .def("predictor", [](const RecallTree& t, ClassId y) { return predictor(t, y); }, "class_id"_a)
+      .def(
+          "predictor", [](const RecallTree& t, ClassId y) { return predictor(t, y); }, "class_id"_a)
       .def("tree",
            [](const RecallTree& t) {
              const std::size_t n = t.tree().size();
@@ -458,12 +486,14 @@ NB_MODULE(_core, m) {
             return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(counts)));
           },
           "node"_a)
-      .def("route", [](const RecallTree& t, const HeldRows& x) { return routes(t, x); }, "rows"_a)
+      .def(
+          "route", [](const RecallTree& t, const HeldRows& x) { return routes(t, x); }, "rows"_a)
       .def(
           "router",
           [](const RecallTree& t, std::size_t n) {
             check_node(n, t.tree().size());
-            return row_dict(t.routers(), t.tree()[static_cast<NodeId>(n)].router, t.config().learner.n_features);
+            return row_dict(t.routers(), t.tree()[static_cast<NodeId>(n)].router,
+                            t.config().learner.n_features);
           },
           "node"_a)
       .def(
@@ -475,8 +505,10 @@ NB_MODULE(_core, m) {
                             t.config().learner.n_features);
           },
           "class_id"_a, "node"_a)
-      .def_prop_ro("max_candidates_now", [](const RecallTree& t) { return t.limits(t.n_classes_seen()).max_candidates; })
-      .def_prop_ro("max_depth_now", [](const RecallTree& t) { return t.limits(t.n_classes_seen()).max_depth; });
+      .def_prop_ro("max_candidates_now",
+                   [](const RecallTree& t) { return t.limits(t.n_classes_seen()).max_candidates; })
+      .def_prop_ro("max_depth_now",
+                   [](const RecallTree& t) { return t.limits(t.n_classes_seen()).max_depth; });
   bind_common<RecallTree>(recall_tree);
   bind_from_state<RecallTree>(recall_tree);
 
@@ -484,14 +516,16 @@ NB_MODULE(_core, m) {
   one_against_all
       .def(
           "__init__",
-          [](OneAgainstAll* self, std::uint32_t n_features, bool sparse, const std::string& loss, double learning_rate,
-             double l2, std::uint32_t negative_samples, std::uint64_t seed) {
-            new (self) OneAgainstAll(
-                {learner_config(n_features, sparse, loss, learning_rate, l2), negative_samples, seed});
+          [](OneAgainstAll* self, std::uint32_t n_features, bool sparse, const std::string& loss,
+             double learning_rate, double l2, std::uint32_t negative_samples, std::uint64_t seed) {
+            new (self) OneAgainstAll({learner_config(n_features, sparse, loss, learning_rate, l2),
+                                      negative_samples, seed});
           },
-          nb::kw_only(), "n_features"_a, "sparse"_a = false, "loss"_a = "logistic", "learning_rate"_a = 1.0,
-          "l2"_a = 0.0, "negative_samples"_a = 0, "seed"_a = 0)
-      .def("predictor", [](const OneAgainstAll& t, ClassId y) { return predictor(t, y); }, "class_id"_a);
+          nb::kw_only(), "n_features"_a, "sparse"_a = false, "loss"_a = "logistic",
+          "learning_rate"_a = 1.0, "l2"_a = 0.0, "negative_samples"_a = 0, "seed"_a = 0)
+      .def(
+          "predictor", [](const OneAgainstAll& t, ClassId y) { return predictor(t, y); },
+          "class_id"_a);
   bind_common<OneAgainstAll>(one_against_all);
   bind_from_state<OneAgainstAll>(one_against_all);
 
@@ -499,13 +533,13 @@ NB_MODULE(_core, m) {
   lom_tree
       .def(
           "__init__",
-          [](LOMTree* self, std::uint32_t n_features, bool sparse, const std::string& loss, double learning_rate,
-             double l2, std::uint32_t max_nodes, double swap_resistance) {
-            new (self)
-                LOMTree({learner_config(n_features, sparse, loss, learning_rate, l2), max_nodes, swap_resistance});
+          [](LOMTree* self, std::uint32_t n_features, bool sparse, const std::string& loss,
+             double learning_rate, double l2, std::uint32_t max_nodes, double swap_resistance) {
+            new (self) LOMTree({learner_config(n_features, sparse, loss, learning_rate, l2),
+                                max_nodes, swap_resistance});
           },
-          nb::kw_only(), "n_features"_a, "sparse"_a = false, "loss"_a = "logistic", "learning_rate"_a = 1.0,
-          "l2"_a = 0.0, "max_nodes"_a = 0, "swap_resistance"_a = 4.0)
+          nb::kw_only(), "n_features"_a, "sparse"_a = false, "loss"_a = "logistic",
+          "learning_rate"_a = 1.0, "l2"_a = 0.0, "max_nodes"_a = 0, "swap_resistance"_a = 4.0)
       .def("tree",
            [](const LOMTree& t) {
              const std::size_t n = t.nodes().size();
@@ -555,17 +589,19 @@ NB_MODULE(_core, m) {
               sums.push_back(margin.sum);
               weights.push_back(margin.weight);
             }
-            return nb::make_tuple(to_numpy(std::vector<std::uint32_t>(node.labels.labels())), to_numpy(std::move(sums)),
-                                  to_numpy(std::move(weights)));
+            return nb::make_tuple(to_numpy(std::vector<std::uint32_t>(node.labels.labels())),
+                                  to_numpy(std::move(sums)), to_numpy(std::move(weights)));
           },
           "node"_a)
-      .def("route", [](const LOMTree& t, const HeldRows& x) { return routes(t, x); }, "rows"_a)
+      .def(
+          "route", [](const LOMTree& t, const HeldRows& x) { return routes(t, x); }, "rows"_a)
       .def(
           "router",
           [](const LOMTree& t, std::size_t n) {
             check_node(n, t.nodes().size());
             const LOMTree::Node& node = t.nodes()[n];
-            return row_dict(t.routers(), node.is_leaf() ? kNoRow : node.router, t.config().learner.n_features);
+            return row_dict(t.routers(), node.is_leaf() ? kNoRow : node.router,
+                            t.config().learner.n_features);
           },
           "node"_a);
   bind_common<LOMTree>(lom_tree);

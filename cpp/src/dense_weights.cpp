@@ -37,14 +37,14 @@ void DenseWeights::scores(const RowId* rows, std::size_t n, const Example& x, fl
   }
 }
 
-void DenseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                              Steps& steps, double* c, bool) {
+void DenseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x,
+                              const float* weighted_g2, Steps& steps, double* c, bool) {
   steps.r.reserve(kBlock * n_);
   for (std::size_t i = 0; i < n; ++i) {
     if (weighted_g2[i] == 0.0f) continue;
     Row& row = rows_[rows[i]];
-    float moved =
-        kernels().accumulate(row.accumulators, x.dense.data(), weighted_g2[i], steps.r.data() + i * n_, n_);
+    float moved = kernels().accumulate(row.accumulators, x.dense.data(), weighted_g2[i],
+                                       steps.r.data() + i * n_, n_);
     if (bias_) {
       const float G = relaxed_load(row.bias_accumulator) + weighted_g2[i];
       relaxed_store(row.bias_accumulator, G);
@@ -55,12 +55,14 @@ void DenseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x
   }
 }
 
-void DenseWeights::apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                         const Steps& steps, const float* h, const float* shrinkage) {
+void DenseWeights::apply(const RowId* rows, std::size_t n, const Example& x,
+                         const float* weighted_g2, const Steps& steps, const float* h,
+                         const float* shrinkage, bool) {
   for (std::size_t i = 0; i < n; ++i) {
     if (weighted_g2[i] == 0.0f) continue;
     Row& row = rows_[rows[i]];
-    if (shrinkage[i] > 0.0f) kernels().shrink(row.values, row.accumulators, x.dense.data(), shrinkage[i], n_);
+    if (shrinkage[i] > 0.0f)
+      kernels().shrink(row.values, row.accumulators, x.dense.data(), shrinkage[i], n_);
     kernels().step(row.values, steps.r.data() + i * n_, h[i], n_);
     if (bias_) relaxed_store(row.bias, relaxed_load(row.bias) + h[i] * steps.bias_r[i]);
   }

@@ -23,7 +23,9 @@ bool cpu_has(int leaf7_ebx_bit, unsigned long long xcr0_mask) {
   return (r[1] >> leaf7_ebx_bit) & 1;
 }
 bool cpu_has_avx2() { return cpu_has(5, 0x6); }
-bool cpu_has_avx512() { return cpu_has(16, 0xe6) && cpu_has(17, 0xe6) && cpu_has(30, 0xe6) && cpu_has(31, 0xe6); }
+bool cpu_has_avx512() {
+  return cpu_has(16, 0xe6) && cpu_has(17, 0xe6) && cpu_has(30, 0xe6) && cpu_has(31, 0xe6);
+}
 #else
 bool cpu_has_avx2() { return __builtin_cpu_supports("avx2"); }
 bool cpu_has_avx512() {
@@ -51,8 +53,9 @@ const Kernels& choose() {
     if (std::string(wanted) == k->name) return *k;
     names += std::string(names.empty() ? "" : ", ") + k->name;
   }
-  throw std::runtime_error("RECALLTREE_SIMD=" + std::string(wanted) + " is not available on this machine; use one of: " +
-                           names + ", or unset it");
+  throw std::runtime_error("RECALLTREE_SIMD=" + std::string(wanted) +
+                           " is not available on this machine; use one of: " + names +
+                           ", or unset it");
 }
 
 }  // namespace

@@ -5,14 +5,18 @@
 namespace recalltree {
 
 LOMTree::LOMTree(const LOMTreeConfig& config)
-    : Learner(config.learner), lom_config_(config), routers_(make_weights(config.learner, true)), nodes_(1) {}
+    : Learner(config.learner),
+      lom_config_(config),
+      routers_(make_weights(config.learner, true)),
+      nodes_(1) {}
 
 std::size_t LOMTree::budget() const {
   if (lom_config_.max_nodes > 0) return lom_config_.max_nodes;
   return n_classes_seen() > 0 ? n_classes_seen() - 1 : 0;
 }
 
-// --- Learning --------------------------------------------------------------------------------------------------
+// --- Learning
+// --------------------------------------------------------------------------------------------------
 
 void LOMTree::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) {
   std::vector<Workspace> alone(1);
@@ -21,7 +25,8 @@ void LOMTree::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool
   std::swap(alone[0], team[0]);
 }
 
-void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws, bool) {
+void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
+                        bool) {
   learner_.scale.learn(rows, i, weight, ws.x);
   ++n_examples_;
   ws.shadow_margins.clear();
@@ -34,9 +39,11 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
   std::size_t level = 0, reused = 0;
   for (;;) {
     for (; !nodes_[n].is_leaf(); ++level) {
-      const bool known = &seen == &ws.x && level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
+      const bool known =
+          &seen == &ws.x && level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
       reused += known;
-      const float before = known ? ws.shadow_margins[level] : routers_->score(nodes_[n].router, ws.x);
+      const float before =
+          known ? ws.shadow_margins[level] : routers_->score(nodes_[n].router, ws.x);
       const float after = update_router(n, before, y, weight, ws);
       ws.work.router_evaluations += 2;
       n = after > 0.0f ? nodes_[n].right : nodes_[n].left;
@@ -49,7 +56,8 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
       LabelIndex::push(leaf.counts, 0.0);
     }
     leaf.counts[at] += weight;
-    const std::uint32_t top = leaf.majority == kNoClass ? LabelIndex::kNone : leaf.labels.find(leaf.majority);
+    const std::uint32_t top =
+        leaf.majority == kNoClass ? LabelIndex::kNone : leaf.labels.find(leaf.majority);
     if (top == LabelIndex::kNone || leaf.counts[at] > leaf.counts[top]) leaf.majority = y;
     if (leaf.labels.size() < 2 || !split(n)) break;
   }
@@ -58,8 +66,8 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
   recompute_min_counts(nodes_[n].parent);
 }
 
-// Sends the class to the side on which it lies already, relative to the node: a step towards a large
-// |E[margin] - E[margin | class]|. Returns the margin after the update.
+// Sends the class to the side on which it lies already, relative to the node: a step towards a
+// large |E[margin] - E[margin | class]|. Returns the margin after the update.
 float LOMTree::update_router(NodeId n, float margin, ClassId y, double weight, Workspace& ws) {
   Node& node = nodes_[n];
   ++ws.work.histogram_touches;
@@ -86,10 +94,13 @@ bool LOMTree::split(NodeId n) {
   return true;
 }
 
-// Takes the lightest leaf and its parent from where they do little and gives them to a leaf that mixes classes.
+// Takes the lightest leaf and its parent from where they do little and gives them to a leaf that
+// mixes classes.
 bool LOMTree::swap(NodeId n) {
   const double majority = nodes_[n].counts[nodes_[n].labels.find(nodes_[n].majority)];
-  if (nodes_[n].min_count - majority <= lom_config_.swap_resistance * (nodes_[root_].min_count + 1.0)) return false;
+  if (nodes_[n].min_count - majority <=
+      lom_config_.swap_resistance * (nodes_[root_].min_count + 1.0))
+    return false;
   NodeId leaf = root_;
   while (!nodes_[leaf].is_leaf()) {
     const Node& node = nodes_[leaf];
@@ -130,12 +141,15 @@ void LOMTree::clear(NodeId n, NodeId parent, ClassId majority, double min_count)
 
 void LOMTree::recompute_min_counts(NodeId n) {
   for (; n != kNoNode; n = nodes_[n].parent)
-    nodes_[n].min_count = std::min(nodes_[nodes_[n].left].min_count, nodes_[nodes_[n].right].min_count);
+    nodes_[n].min_count =
+        std::min(nodes_[nodes_[n].left].min_count, nodes_[nodes_[n].right].min_count);
 }
 
-// --- Prediction ------------------------------------------------------------------------------------------------
+// --- Prediction
+// ------------------------------------------------------------------------------------------------
 
-void LOMTree::descend(const Example& x, std::vector<NodeId>& route, std::vector<float>& margins) const {
+void LOMTree::descend(const Example& x, std::vector<NodeId>& route,
+                      std::vector<float>& margins) const {
   NodeId n = root_;
   route.assign(1, n);
   while (!nodes_[n].is_leaf()) {
@@ -161,9 +175,11 @@ void LOMTree::score(const Rows& rows, std::size_t i, Workspace& ws) const {
 std::vector<std::pair<ClassId, double>> LOMTree::leaf_labels(NodeId n) const {
   const Node& leaf = nodes_[n];
   std::vector<std::pair<ClassId, double>> all;
-  for (std::uint32_t i = 0; i < leaf.counts.size(); ++i) all.emplace_back(leaf.labels.labels()[i], leaf.counts[i]);
+  for (std::uint32_t i = 0; i < leaf.counts.size(); ++i)
+    all.emplace_back(leaf.labels.labels()[i], leaf.counts[i]);
   std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-    return a.second > b.second || (a.second == b.second && a.first == leaf.majority && b.first != leaf.majority);
+    return a.second > b.second ||
+           (a.second == b.second && a.first == leaf.majority && b.first != leaf.majority);
   });
   if (all.empty() && leaf.majority != kNoClass) all.emplace_back(leaf.majority, 1.0);
   return all;

@@ -21,7 +21,8 @@ State LOMTree::save() {
     labels.insert(labels.end(), node.labels.labels().begin(), node.labels.labels().end());
     // A leaf's counts, or a router's sums: two columns for both.
     for (const double count : node.counts) values.insert(values.end(), {count, 0.0});
-    for (const Margin& margin : node.class_margins) values.insert(values.end(), {margin.sum, margin.weight});
+    for (const Margin& margin : node.class_margins)
+      values.insert(values.end(), {margin.sum, margin.weight});
     offsets.push_back(labels.size());
   }
   state.put("tree.left", left);
@@ -69,12 +70,15 @@ void LOMTree::load(const State& state) {
     node.min_count = min_count[n];
     node.margin = {margins[2 * n], margins[2 * n + 1]};
     const bool leaf = node.is_leaf();
-    check(leaf ? right[n] == kNoNode : left[n] < n_nodes && right[n] < n_nodes && left[n] != right[n],
-          "a node's children do not exist");
-    check(leaf || (parent[left[n]] == n && parent[right[n]] == n), "a node's children are not its own");
+    check(
+        leaf ? right[n] == kNoNode : left[n] < n_nodes && right[n] < n_nodes && left[n] != right[n],
+        "a node's children do not exist");
+    check(leaf || (parent[left[n]] == n && parent[right[n]] == n),
+          "a node's children are not its own");
     check(leaf || router[n] < routers_->size(), "a router does not exist");
     check(majority[n] == kNoClass || majority[n] < n_classes(), "a label does not exist");
-    check(offsets[n] <= offsets[n + 1] && offsets[n + 1] <= labels.size(), "label offsets are not increasing");
+    check(offsets[n] <= offsets[n + 1] && offsets[n + 1] <= labels.size(),
+          "label offsets are not increasing");
     for (std::size_t i = offsets[n]; i < offsets[n + 1]; ++i) {
       check(labels[i] < n_classes(), "a label does not exist");
       node.labels.append(labels[i]);
@@ -85,10 +89,12 @@ void LOMTree::load(const State& state) {
     }
     n_routers_ += !leaf;
   }
-  // Every node has one parent that names it; that there is no cycle shows when the root reaches them all.
+  // Every node has one parent that names it; that there is no cycle shows when the root reaches
+  // them all.
   std::vector<NodeId> reached{root_};
   for (std::size_t i = 0; i < reached.size() && reached.size() <= n_nodes; ++i)
-    if (const Node& node = nodes_[reached[i]]; !node.is_leaf()) reached.insert(reached.end(), {node.left, node.right});
+    if (const Node& node = nodes_[reached[i]]; !node.is_leaf())
+      reached.insert(reached.end(), {node.left, node.right});
   check(reached.size() == n_nodes, "the nodes are not one tree");
 }
 

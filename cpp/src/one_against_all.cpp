@@ -23,16 +23,19 @@ std::uint64_t random_at(std::uint64_t seed, std::uint64_t example, std::uint64_t
 }  // namespace
 
 OneAgainstAll::OneAgainstAll(const OneAgainstAllConfig& config)
-    : Learner(config.learner), all_config_(config), predictors_(make_weights(config.learner, true)) {}
+    : Learner(config.learner),
+      all_config_(config),
+      predictors_(make_weights(config.learner, true)) {}
 
 void OneAgainstAll::begin_batch(const Batch&) {
   predictors_->grow_to(n_classes());
   predictors_->reclaim();
 }
 
-// --- All classes -----------------------------------------------------------------------------------------------
-// Classes do not depend on each other, so a block of them can learn a whole chunk of rows while their weights stay in
-// cache, and threads can share the blocks without changing the result.
+// --- All classes
+// -----------------------------------------------------------------------------------------------
+// Classes do not depend on each other, so a block of them can learn a whole chunk of rows while
+// their weights stay in cache, and threads can share the blocks without changing the result.
 
 struct OneAgainstAll::Chunk {
   struct Row {
@@ -53,8 +56,8 @@ void OneAgainstAll::learn_batch(const Batch& batch, std::vector<Workspace>& team
     learn_chunk(batch, begin, std::min(begin + kChunkRows, batch.n), chunk, team);
 }
 
-void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size_t end, Chunk& chunk,
-                                std::vector<Workspace>& team) {
+void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size_t end,
+                                Chunk& chunk, std::vector<Workspace>& team) {
   chunk.n = end - begin;
   for (std::size_t i = 0; i < chunk.n; ++i) {
     Chunk::Row& row = chunk.rows[i];
@@ -72,12 +75,12 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
   Pieces pieces(n_blocks, 1);
   std::vector<std::vector<float>> best_score(team.size());
   std::vector<std::vector<std::uint64_t>> best(team.size());
-  run_team(std::min(team.size(), n_blocks), [&](std::size_t t, std::size_t) {
+  run_team(std::min(team.size(), n_blocks), [&](std::size_t t, std::size_t n_threads) {
     best_score[t].assign(chunk.n, kLowest);
     best[t].assign(chunk.n, order_.size());
     for (std::size_t block, next; pieces.next(block, next);)
-      learn_block(block * kBlock, std::min((block + 1) * kBlock, order_.size()), chunk, best[t], best_score[t],
-                  team[t]);
+      learn_block(block * kBlock, std::min((block + 1) * kBlock, order_.size()), chunk, best[t],
+                  best_score[t], team[t], n_threads > 1);
   });
 
   Workspace& ws = team[0];
@@ -87,7 +90,8 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
     float top = kLowest;
     for (std::size_t t = 0; t < team.size(); ++t) {
       if (best[t].empty() || best[t][i] == order_.size()) continue;
-      if (winner == order_.size() || best_score[t][i] > top || (best_score[t][i] == top && best[t][i] < winner)) {
+      if (winner == order_.size() || best_score[t][i] > top ||
+          (best_score[t][i] == top && best[t][i] < winner)) {
         winner = best[t][i];
         top = best_score[t][i];
       }
@@ -100,7 +104,8 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
 
 // Classes [begin, end) of order_, all rows of the chunk in turn.
 void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,
-                                std::vector<std::uint64_t>& best, std::vector<float>& best_score, Workspace& ws) {
+                                std::vector<std::uint64_t>& best, std::vector<float>& best_score,
+                                Workspace& ws, bool shared) {
   RowId rows[kBlock];
   float p[kBlock], q[kBlock], targets[kBlock];
   double importance[kBlock];
@@ -119,31 +124,34 @@ void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk&
       targets[c] = rows[c] == row.y ? 1.0f : -1.0f;
       importance[c] = row.weight;
       const bool first = best[i] == order_.size();
-      if (begin + c < row.seen_before &&
-          (first || predicted[c] > best_score[i] || (predicted[c] == best_score[i] && begin + c < best[i]))) {
+      if (begin + c < row.seen_before && (first || predicted[c] > best_score[i] ||
+                                          (predicted[c] == best_score[i] && begin + c < best[i]))) {
         best_score[i] = predicted[c];
         best[i] = begin + c;
       }
     }
     const Part part{predictors_.get(), rows, &row.x, true};
-    learner_.learn({&part, 1}, n, p, targets, importance, row.x.rate, ws.learner, false);
+    learner_.learn({&part, 1}, n, p, targets, importance, row.x.rate, ws.learner, shared);
   }
 }
 
-// --- Negative gradient subsampling -----------------------------------------------------------------------------
+// --- Negative gradient subsampling
+// -----------------------------------------------------------------------------
 
-void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws, bool shared) {
+void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
+                              Workspace& ws, bool shared) {
   const std::uint64_t t = std::atomic_ref(n_examples_).fetch_add(1);
   const std::size_t known = order_.size();
 
-  // Knowing what predict would have said takes every class; do it so rarely that it does not dominate.
+  // Knowing what predict would have said takes every class; do it so rarely that it does not
+  // dominate.
   const std::size_t m = all_config_.negative_samples;
   if (t % ((known + m) / (m + 1) + (known == 0)) == 0) {
     ClassId winner = kNoClass;
     if (known > 0) {
       score(rows, i, ws);
-      winner = ws.labels[static_cast<std::size_t>(std::max_element(ws.scores.begin(), ws.scores.end()) -
-                                                  ws.scores.begin())];
+      winner = ws.labels[static_cast<std::size_t>(
+          std::max_element(ws.scores.begin(), ws.scores.end()) - ws.scores.begin())];
       ws.work.predictor_evaluations -= known;
       ws.work.progressive_evaluations += known;
     }
@@ -163,12 +171,14 @@ void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double
   predictors_->scores(ws.rows.data(), n, ws.x, ws.scores.data());
   ws.work.predictor_evaluations += n;
   const Part part{predictors_.get(), ws.rows.data(), &ws.x, true};
-  learner_.learn({&part, 1}, n, ws.scores.data(), ws.targets.data(), ws.importance.data(), ws.x.rate, ws.learner,
-                 shared);
+  learner_.learn({&part, 1}, n, ws.scores.data(), ws.targets.data(), ws.importance.data(),
+                 ws.x.rate, ws.learner, shared);
 }
 
-// ws.rows = y and negative_samples other classes, each set of them equally likely (Floyd's algorithm).
-void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen, Workspace& ws) const {
+// ws.rows = y and negative_samples other classes, each set of them equally likely (Floyd's
+// algorithm).
+void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen,
+                                     Workspace& ws) const {
   ws.rows.assign(1, y);
   if (n_seen <= std::size_t{all_config_.negative_samples} + 1) {
     for (std::size_t c = 0; c < n_seen; ++c)
@@ -177,7 +187,8 @@ void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size
   }
   if (ws.stamps.size() < n_seen) ws.stamps.resize(n_seen, 0);
   ++ws.stamp;
-  const std::size_t others = n_seen - 1;  // y's place among the classes is taken by the last of them
+  const std::size_t others =
+      n_seen - 1;  // y's place among the classes is taken by the last of them
   for (std::size_t j = others - all_config_.negative_samples; j < others; ++j) {
     std::size_t pick = random_at(all_config_.seed, example, j) % (j + 1);
     if (ws.stamps[pick] == ws.stamp) pick = j;
@@ -186,7 +197,8 @@ void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size
   }
 }
 
-// --- Prediction ------------------------------------------------------------------------------------------------
+// --- Prediction
+// ------------------------------------------------------------------------------------------------
 
 void OneAgainstAll::score(const Rows& rows, std::size_t i, Workspace& ws) const {
   learner_.scale.read(rows, i, ws.x);
@@ -216,7 +228,8 @@ std::shared_ptr<const void> OneAgainstAll::prepare_prediction(std::size_t) const
   return matrix;
 }
 
-// Dense weights: a matrix product, blocked so that a block of classes meets all rows while it is in cache.
+// Dense weights: a matrix product, blocked so that a block of classes meets all rows while it is in
+// cache.
 void OneAgainstAll::score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                                const Emit& emit) const {
   const auto* matrix = static_cast<const Matrix*>(ws.prepared);
@@ -224,7 +237,8 @@ void OneAgainstAll::score_rows(const Rows& rows, std::size_t begin, std::size_t 
   const std::size_t n_classes = matrix->labels.size();
   const std::size_t stride = padded(config_.n_features);
   constexpr std::size_t kScoresInCache = std::size_t{1} << 18, kClassBlock = 64;
-  const std::size_t block = std::clamp<std::size_t>(kScoresInCache / std::max<std::size_t>(n_classes, 1), 4, 64);
+  const std::size_t block =
+      std::clamp<std::size_t>(kScoresInCache / std::max<std::size_t>(n_classes, 1), 4, 64);
   ws.block.reserve(block * stride);
   ws.scores.resize(block * n_classes);
   for (std::size_t first = begin; first < end; first += block) {
@@ -235,8 +249,8 @@ void OneAgainstAll::score_rows(const Rows& rows, std::size_t begin, std::size_t 
     }
     for (std::size_t c = 0; c < n_classes; c += kClassBlock) {
       const std::size_t columns = std::min(kClassBlock, n_classes - c);
-      kernels().dot_block(ws.block.data(), stride, n, matrix->rows.data() + c, columns, stride, ws.scores.data() + c,
-                          n_classes);
+      kernels().dot_block(ws.block.data(), stride, n, matrix->rows.data() + c, columns, stride,
+                          ws.scores.data() + c, n_classes);
     }
     for (std::size_t i = 0; i < n; ++i) {
       float* scores = ws.scores.data() + i * n_classes;
@@ -247,7 +261,8 @@ void OneAgainstAll::score_rows(const Rows& rows, std::size_t begin, std::size_t 
   ws.work.predictor_evaluations += (end - begin) * n_classes;
 }
 
-// --- State -----------------------------------------------------------------------------------------------------
+// --- State
+// -----------------------------------------------------------------------------------------------------
 
 State OneAgainstAll::save() {
   State state;
@@ -265,11 +280,13 @@ void OneAgainstAll::load(const State& state) {
   const auto order = state.get<std::uint32_t>("classes.order", n_classes_seen());
   std::vector<bool> listed(n_classes(), false);
   for (const ClassId c : order) {
-    if (c >= n_classes() || listed[c]) throw std::invalid_argument("state: 'classes.order' is not an order of classes");
+    if (c >= n_classes() || listed[c])
+      throw std::invalid_argument("state: 'classes.order' is not an order of classes");
     listed[c] = true;
     order_.add([&](ClassId& slot) { slot = c; });
   }
-  if (predictors_->size() != n_classes()) throw std::invalid_argument("state: predictors and classes differ in number");
+  if (predictors_->size() != n_classes())
+    throw std::invalid_argument("state: predictors and classes differ in number");
 }
 
 std::vector<std::pair<std::string, std::size_t>> OneAgainstAll::memory() const {

@@ -13,7 +13,9 @@ namespace {
 // Differences of entropies below this are rounding, not preference.
 constexpr double kEntropyFloor = 1e-10;
 
-std::uint32_t log2_floor(std::size_t k) { return k <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(k) - 1); }
+std::uint32_t log2_floor(std::size_t k) {
+  return k <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(k) - 1);
+}
 std::uint32_t log2_ceil(std::size_t k) { return k <= 1 ? 0 : log2_floor(k - 1) + 1; }
 
 }  // namespace
@@ -29,13 +31,16 @@ RecallTree::RecallTree(const RecallTreeConfig& config)
 RecallTree::Limits RecallTree::limits(std::size_t n_classes) const {
   // Depth is rounded down: there are always fewer routers than classes.
   const std::uint32_t set = std::min(recall_config_.max_candidates, LabelHistogram::kMaxCandidates);
-  return {set ? set : std::max(1u, 4 * log2_ceil(n_classes)),
-          recall_config_.max_depth ? recall_config_.max_depth : std::max(1u, log2_floor(n_classes))};
+  return {
+      set ? set : std::max(1u, 4 * log2_ceil(n_classes)),
+      recall_config_.max_depth ? recall_config_.max_depth : std::max(1u, log2_floor(n_classes))};
 }
 
-// --- Figure 2 (left): Recall_Tree_Train ------------------------------------------------------------------------
+// --- Figure 2 (left): Recall_Tree_Train
+// ------------------------------------------------------------------------
 
-void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws, bool shared) {
+void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
+                           bool shared) {
   learner_.scale.learn(rows, i, weight, ws.x);
   const auto learned = std::atomic_ref(n_examples_);
   const double t = static_cast<double>(shared ? learned.fetch_add(1) : n_examples_++);
@@ -45,8 +50,8 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   const Limits now = limits(n_classes_seen());
   const double unit = inflation(t);
 
-  // What predict would answer: its descent, on counts (and feature scales) that do not hold this example yet. The
-  // margins are those that learning needs too, so this costs almost nothing.
+  // What predict would answer: its descent, on counts (and feature scales) that do not hold this
+  // example yet. The margins are those that learning needs too, so this costs almost nothing.
   const Example& seen = ws.x.before(ws.before);
   const bool unchanged = &seen == &ws.x;
   ws.shadow_route.clear();
@@ -92,7 +97,8 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   if (was_candidate && !same) {
     const NodeId stop = ws.shadow_route.back();
     const std::size_t level = ws.shadow_route.size() - 1;
-    const bool counted = stop == last_counted || (level < ws.route.size() && ws.route[level] == stop);
+    const bool counted =
+        stop == last_counted || (level < ws.route.size() && ws.route[level] == stop);
     if (gather_candidates(stop, before.max_candidates, y, ws, shared)) {
       score_candidates(seen, ws.shadow_route, ws);
       ws.work.progressive_evaluations += ws.candidates.size();
@@ -108,9 +114,11 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   ws.progress.count(weight, !right);
 }
 
-// --- Figure 2 (right): update_router ---------------------------------------------------------------------------
+// --- Figure 2 (right): update_router
+// ---------------------------------------------------------------------------
 
-void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, double unit, Workspace& ws, bool shared) {
+void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, double unit,
+                               Workspace& ws, bool shared) {
   struct Side {
     double total = 0.0, entropy = 0.0, entropy_with_y = 0.0;
   };
@@ -134,9 +142,12 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
     SpinLock::Guard guard(node.lock, shared);
     total = node.histogram.total();
   }
-  // The average entropy of the children if the example goes to one side: that side counts it in its share, too.
-  const double entropy_if_left = ((left.total + added) * left.entropy_with_y + right.total * right.entropy) / total;
-  const double entropy_if_right = (left.total * left.entropy + (right.total + added) * right.entropy_with_y) / total;
+  // The average entropy of the children if the example goes to one side: that side counts it in its
+  // share, too.
+  const double entropy_if_left =
+      ((left.total + added) * left.entropy_with_y + right.total * right.entropy) / total;
+  const double entropy_if_right =
+      (left.total * left.entropy + (right.total + added) * right.entropy_with_y) / total;
   const double delta = entropy_if_left - entropy_if_right;
   if (std::fabs(delta) < kEntropyFloor) return;
 
@@ -149,24 +160,28 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
       node.router.store(router, std::memory_order_release);
     }
   }
-  const float target = delta > 0.0 ? 1.0f : -1.0f;  // the side with the lower entropy wins; positive is right
+  const float target =
+      delta > 0.0 ? 1.0f : -1.0f;  // the side with the lower entropy wins; positive is right
   double importance = weight;
-  if (recall_config_.router_weighting == RouterWeighting::entropy) importance = weight * std::fabs(delta);
-  if (recall_config_.router_weighting == RouterWeighting::total_entropy) importance = total / unit * std::fabs(delta);
+  if (recall_config_.router_weighting == RouterWeighting::entropy)
+    importance = weight * std::fabs(delta);
+  if (recall_config_.router_weighting == RouterWeighting::total_entropy)
+    importance = total / unit * std::fabs(delta);
   const Part part{routers_.get(), &router, &ws.x, true};
   learner_.learn({&part, 1}, 1, &f, &target, &importance, ws.x.rate, ws.learner, shared);
 }
 
-double RecallTree::update_candidates(NodeId n, ClassId y, double weight, double unit, std::uint32_t max_candidates,
-                                     Workspace& ws, bool shared) {
+double RecallTree::update_candidates(NodeId n, ClassId y, double weight, double unit,
+                                     std::uint32_t max_candidates, Workspace& ws, bool shared) {
   Node& node = tree_[n];
   SpinLock::Guard guard(node.lock, shared);
   ws.work.histogram_touches += node.histogram.add(y, weight * unit, max_candidates);
-  return recall_lower_bound(node.histogram.recall(), node.histogram.total() / unit, recall_config_.bound_lambda);
+  return recall_lower_bound(node.histogram.recall(), node.histogram.total() / unit,
+                            recall_config_.bound_lambda);
 }
 
-void RecallTree::update_predictors(ClassId y, double weight, const std::vector<NodeId>& route, Workspace& ws,
-                                   bool shared) {
+void RecallTree::update_predictors(ClassId y, double weight, const std::vector<NodeId>& route,
+                                   Workspace& ws, bool shared) {
   const std::size_t n = ws.candidates.size();
   ws.targets.resize(n);
   ws.importance.assign(n, weight);
@@ -179,14 +194,17 @@ void RecallTree::update_predictors(ClassId y, double weight, const std::vector<N
     for (std::size_t k = 0; k < ws.path.keys.size(); ++k) {
       auto& rows = ws.interaction_rows[k];
       rows.resize(n);
-      for (std::size_t i = 0; i < n; ++i) rows[i] = interaction_row_or_new(ws.rows[i], ws.path.keys[k]);
+      for (std::size_t i = 0; i < n; ++i)
+        rows[i] = interaction_row_or_new(ws.rows[i], ws.path.keys[k]);
       parts.push_back({interactions_.get(), rows.data(), &ws.x, true});
     }
   }
-  learner_.learn(parts, n, ws.scores.data(), ws.targets.data(), ws.importance.data(), ws.x.rate, ws.learner, shared);
+  learner_.learn(parts, n, ws.scores.data(), ws.targets.data(), ws.importance.data(), ws.x.rate,
+                 ws.learner, shared);
 }
 
-// --- Figure 1: Recall_Tree_Test --------------------------------------------------------------------------------
+// --- Figure 1: Recall_Tree_Test
+// --------------------------------------------------------------------------------
 
 float RecallTree::margin(NodeId n, const Example& x) const {
   const RowId router = tree_[n].router.load(std::memory_order_acquire);
@@ -197,11 +215,13 @@ double RecallTree::recall(NodeId n, std::uint32_t max_candidates, double unit, b
   Node& node = const_cast<Node&>(tree_[n]);  // locked, and fitted only while learning
   SpinLock::Guard guard(node.lock, shared);
   node.histogram.fit(max_candidates);
-  return recall_lower_bound(node.histogram.recall(), node.histogram.total() / unit, recall_config_.bound_lambda);
+  return recall_lower_bound(node.histogram.recall(), node.histogram.total() / unit,
+                            recall_config_.bound_lambda);
 }
 
-void RecallTree::descend(const Example& x, const Limits& limits, double unit, std::vector<NodeId>& route,
-                         std::vector<float>& margins, bool shared) const {
+void RecallTree::descend(const Example& x, const Limits& limits, double unit,
+                         std::vector<NodeId>& route, std::vector<float>& margins,
+                         bool shared) const {
   NodeId n = 0;
   route.assign(1, n);
   double recall_n = recall(n, limits.max_candidates, unit, shared);
@@ -242,7 +262,8 @@ void RecallTree::path_features(const std::vector<NodeId>& route, Example& path) 
   path.values.assign(path.keys.size(), 1.0f);
 }
 
-void RecallTree::score_candidates(const Example& x, const std::vector<NodeId>& route, Workspace& ws) const {
+void RecallTree::score_candidates(const Example& x, const std::vector<NodeId>& route,
+                                  Workspace& ws) const {
   const std::size_t n = ws.rows.size();
   ws.scores.resize(n);
   ws.extra.resize(n);
@@ -273,8 +294,8 @@ bool RecallTree::wins(ClassId y, double added, const Workspace& ws) {
   return ws.candidates[best].label == y;
 }
 
-// What prediction needs of each node, side by side: candidates in order and the sum of their path weights. Worth
-// building when there are more rows to predict than nodes.
+// What prediction needs of each node, side by side: candidates in order and the sum of their path
+// weights. Worth building when there are more rows to predict than nodes.
 struct RecallTree::Packed {
   std::vector<double> recall;
   std::vector<std::uint32_t> offsets{0};
@@ -297,7 +318,8 @@ std::shared_ptr<const void> RecallTree::prepare_prediction(std::size_t n_rows) c
     for (const auto& c : ws.candidates) ws.rows.push_back(c.label);
     path_features(ws.route, ws.path);
     ws.scores.assign(ws.rows.size(), 0.0f);
-    if (!ws.path.keys.empty()) path_weights_.scores(ws.rows.data(), ws.rows.size(), ws.path, ws.scores.data());
+    if (!ws.path.keys.empty())
+      path_weights_.scores(ws.rows.data(), ws.rows.size(), ws.path, ws.scores.data());
     packed->labels.insert(packed->labels.end(), ws.rows.begin(), ws.rows.end());
     packed->path_scores.insert(packed->path_scores.end(), ws.scores.begin(), ws.scores.end());
     packed->offsets.push_back(static_cast<std::uint32_t>(packed->labels.size()));
@@ -322,10 +344,12 @@ void RecallTree::score(const Rows& rows, std::size_t i, Workspace& ws) const {
     predictors_->scores(ws.labels.data(), ws.labels.size(), ws.x, ws.scores.data());
     // A path of no features adds nothing, and adding 0 would turn -0 into 0.
     if (n != 0 && recall_config_.path_features != PathFeatures::none)
-      for (std::size_t k = 0; k < ws.labels.size(); ++k) ws.scores[k] += packed->path_scores[begin + k];
+      for (std::size_t k = 0; k < ws.labels.size(); ++k)
+        ws.scores[k] += packed->path_scores[begin + k];
   } else {
     ws.shadow_margins.clear();
-    descend(ws.x, now, inflation(static_cast<double>(n_examples_) - 1), ws.route, ws.shadow_margins, false);
+    descend(ws.x, now, inflation(static_cast<double>(n_examples_) - 1), ws.route, ws.shadow_margins,
+            false);
     ws.work.router_evaluations += ws.shadow_margins.size();
     gather_candidates(ws.route.back(), now.max_candidates, kNoClass, ws, false);
     std::sort(ws.candidates.begin(), ws.candidates.end(), LabelHistogram::better);
@@ -340,11 +364,12 @@ void RecallTree::score(const Rows& rows, std::size_t i, Workspace& ws) const {
 void RecallTree::route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const {
   Workspace ws;
   learner_.scale.read(rows, i, ws.x);
-  descend(ws.x, limits(n_classes_seen()), inflation(static_cast<double>(n_examples_) - 1), route, ws.shadow_margins,
-          false);
+  descend(ws.x, limits(n_classes_seen()), inflation(static_cast<double>(n_examples_) - 1), route,
+          ws.shadow_margins, false);
 }
 
-// --- Batches, decay, classes -----------------------------------------------------------------------------------
+// --- Batches, decay, classes
+// -----------------------------------------------------------------------------------
 
 void RecallTree::begin_batch(const Batch&) {
   predictors_->grow_to(n_classes());
@@ -355,7 +380,8 @@ void RecallTree::begin_batch(const Batch&) {
   path_weights_.reclaim();
 }
 
-// Nodes that were not visited since F grew take their new candidates now, so that prediction finds them ready.
+// Nodes that were not visited since F grew take their new candidates now, so that prediction finds
+// them ready.
 void RecallTree::end_batch() {
   const std::uint32_t max_candidates = limits(n_classes_seen()).max_candidates;
   if (max_candidates == fitted_candidates_) return;
@@ -365,8 +391,10 @@ void RecallTree::end_batch() {
 }
 
 void RecallTree::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) {
-  if (recall_config_.count_decay <= 0.0 || team.size() == 1) return Learner::learn_batch(batch, team, first_pass);
-  // Counts can only be rebased while one thread works alone, so pieces must be short against the range of a double.
+  if (recall_config_.count_decay <= 0.0 || team.size() == 1)
+    return Learner::learn_batch(batch, team, first_pass);
+  // Counts can only be rebased while one thread works alone, so pieces must be short against the
+  // range of a double.
   const auto piece = static_cast<std::size_t>(std::max(1.0, 400.0 * recall_config_.count_decay));
   std::vector<std::int64_t> order(batch.n);
   for (std::size_t i = 0; i < batch.n; ++i) order[i] = static_cast<std::int64_t>(batch.row(i));

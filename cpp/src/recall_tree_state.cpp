@@ -58,8 +58,10 @@ State RecallTree::save() {
   state.put("histograms.sums", sums, {tree_.size(), 3});
   state.put("tree.max_candidates", std::vector<std::uint32_t>{fitted_candidates_});
   state.put("tree.decay_origin", std::vector<double>{decay_origin_});
-  std::vector<std::pair<std::uint64_t, RowId>> pairs(interaction_rows_.begin(), interaction_rows_.end());
-  std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::vector<std::pair<std::uint64_t, RowId>> pairs(interaction_rows_.begin(),
+                                                     interaction_rows_.end());
+  std::sort(pairs.begin(), pairs.end(),
+            [](const auto& a, const auto& b) { return a.second < b.second; });
   std::vector<std::uint64_t> keys;
   for (const auto& pair : pairs) keys.push_back(pair.first);
   state.put("interactions.node_and_class", keys);
@@ -90,26 +92,33 @@ void RecallTree::load(const State& state) {
   check(predictors_->size() == n_classes() && path_weights_.size() == n_classes(),
         "predictors and classes differ in number");
   check(fitted_candidates_ > 0 || n_nodes == 0, "max_candidates is zero");
-  // Children come after their parents and name them, so there are no cycles and every node is reached once.
+  // Children come after their parents and name them, so there are no cycles and every node is
+  // reached once.
   const auto is_child = [&](NodeId child, NodeId n) {
-    return child == kNoNode || (child > n && child < n_nodes && parent[child] == n && depth[child] == depth[n] + 1);
+    return child == kNoNode ||
+           (child > n && child < n_nodes && parent[child] == n && depth[child] == depth[n] + 1);
   };
   for (NodeId n = 0; n < n_nodes; ++n) {
     check(n > 0 ? parent[n] < n : parent[n] == kNoNode && depth[n] == 0, "a node has no parent");
-    check(is_child(left[n], n) && is_child(right[n], n) && (left[n] != right[n] || left[n] == kNoNode),
+    check(is_child(left[n], n) && is_child(right[n], n) &&
+              (left[n] != right[n] || left[n] == kNoNode),
           "a node's children are not its own");
     check(router[n] == kNoRow || router[n] < routers_->size(), "a router does not exist");
-    check(offsets[n] <= offsets[n + 1] && offsets[n + 1] <= labels.size(), "histogram offsets are not increasing");
+    check(offsets[n] <= offsets[n + 1] && offsets[n + 1] <= labels.size(),
+          "histogram offsets are not increasing");
     Node& node = tree_[tree_.create(parent[n], depth[n])];
     node.left = left[n];
     node.right = right[n];
     node.router = router[n];
-    for (std::size_t i = offsets[n]; i < offsets[n + 1]; ++i) check(labels[i] < n_classes(), "a label does not exist");
-    node.histogram.restore(labels.data() + offsets[n], counts.data() + offsets[n], offsets[n + 1] - offsets[n],
+    for (std::size_t i = offsets[n]; i < offsets[n + 1]; ++i)
+      check(labels[i] < n_classes(), "a label does not exist");
+    node.histogram.restore(labels.data() + offsets[n], counts.data() + offsets[n],
+                           offsets[n + 1] - offsets[n],
                            {sums[3 * n], sums[3 * n + 1], sums[3 * n + 2]}, fitted_candidates_);
   }
   const auto keys = state.get<std::uint64_t>("interactions.node_and_class", interactions_->size());
-  for (std::size_t i = 0; i < keys.size(); ++i) interaction_rows_.emplace(keys[i], static_cast<RowId>(i));
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    interaction_rows_.emplace(keys[i], static_cast<RowId>(i));
 }
 
 std::vector<std::pair<std::string, std::size_t>> RecallTree::memory() const {

@@ -7,12 +7,14 @@
 namespace recalltree {
 namespace {
 
-// Where a row belongs: 2^32 / golden ratio spreads consecutive ids, the product maps them to the capacity.
+// Where a row belongs: 2^32 / golden ratio spreads consecutive ids, the product maps them to the
+// capacity.
 inline std::size_t home(RowId row, std::size_t capacity) {
   return static_cast<std::size_t>((std::uint64_t{row * 0x9E3779B1u} * capacity) >> 32);
 }
 inline std::uint32_t load_id(const std::uint32_t& id) {
-  return std::atomic_ref<std::uint32_t>(const_cast<std::uint32_t&>(id)).load(std::memory_order_acquire);
+  return std::atomic_ref<std::uint32_t>(const_cast<std::uint32_t&>(id))
+      .load(std::memory_order_acquire);
 }
 inline void store_id(std::uint32_t& id, std::uint32_t value) {
   std::atomic_ref<std::uint32_t>(id).store(value, std::memory_order_release);
@@ -40,8 +42,8 @@ inline SparseWeights::Slot& SparseWeights::find(Table* table, RowId row) {
   }
 }
 
-// A table with room for `more` rows, at most four fifths full. The caller holds the column's lock; readers of the old
-// table stay safe, since the arena keeps it until reclaim().
+// A table with room for `more` rows, at most four fifths full. The caller holds the column's lock;
+// readers of the old table stay safe, since the arena keeps it until reclaim().
 SparseWeights::Table* SparseWeights::with_room(Column& column, std::size_t more) {
   Table* old = column.table.load(std::memory_order_relaxed);
   const std::size_t needed = (old ? old->size : 0) + more;
@@ -93,12 +95,13 @@ void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, f
     Table* weights = table(x.keys[k]);
     if (weights == nullptr) continue;
     const float z = x.values[k];
-    for (std::size_t i = 0; i < n; ++i) out[i] += relaxed_load(find(weights, rows[i]).value) * z;  // free slots hold 0
+    for (std::size_t i = 0; i < n; ++i)
+      out[i] += relaxed_load(find(weights, rows[i]).value) * z;  // free slots hold 0
   }
 }
 
-void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                               Steps& steps, double* c, bool shared) {
+void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x,
+                               const float* weighted_g2, Steps& steps, double* c, bool shared) {
   const std::size_t m = x.keys.size();
   steps.r.reserve(m * kBlock);
   if (steps.targets.size() < m * kBlock) steps.targets.resize(m * kBlock);
@@ -118,7 +121,8 @@ void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& 
       // Nearly full: make room for those that are really new.
       std::size_t missing = 0;
       for (std::size_t i = 0; i < n; ++i)
-        missing += weighted_g2[i] != 0.0f && (weights == nullptr || find(weights, rows[i]).row_plus_1 == 0);
+        missing += weighted_g2[i] != 0.0f &&
+                   (weights == nullptr || find(weights, rows[i]).row_plus_1 == 0);
       if (missing > 0) weights = with_room(column, missing);
     }
     steps.tables[k] = weights;
@@ -150,11 +154,15 @@ void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& 
   }
 }
 
-void SparseWeights::apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                          const Steps& steps, const float* h, const float* shrinkage) {
+void SparseWeights::apply(const RowId* rows, std::size_t n, const Example& x,
+                          const float* weighted_g2, const Steps& steps, const float* h,
+                          const float* shrinkage, bool shared) {
   for (std::size_t k = 0; k < x.keys.size(); ++k) {
-    // Another part of the same models, or another thread, may have moved the feature to a larger table.
-    Table* moved = table(x.keys[k]);
+    // Another part of the same models, or another thread, may have moved the feature to a larger
+    // table; while it moves, the lock keeps this step from getting lost.
+    Column& column = columns_[x.keys[k]];
+    SpinLock::Guard guard(column.lock, shared);
+    Table* moved = column.table.load(std::memory_order_relaxed);
     if (moved == steps.tables[k]) moved = nullptr;
     for (std::size_t i = 0; i < n; ++i) {
       if (weighted_g2[i] == 0.0f) continue;
@@ -172,8 +180,8 @@ void SparseWeights::apply(const RowId* rows, std::size_t n, const Example& x, co
   }
 }
 
-// A row's slots are spread over the features' tables, so that it is retired first and its slots are swept up together with those
-// of others. Only for learners with one thread.
+// A row's slots are spread over the features' tables, so that it is retired first and its slots are
+// swept up together with those of others. Only for learners with one thread.
 RowId SparseWeights::renew(RowId row) {
   rows_[row].retired = true;
   retired_.push_back(row);
@@ -228,9 +236,11 @@ void SparseWeights::save(const std::string& name, State& state) const {
     used.clear();
     if (Table* column = table(key))
       for (std::size_t i = 0; i < column->capacity; ++i)
-        if (const Slot& slot = column->slots()[i]; slot.row_plus_1 != 0 && !rows_[slot.row_plus_1 - 1].retired)
+        if (const Slot& slot = column->slots()[i];
+            slot.row_plus_1 != 0 && !rows_[slot.row_plus_1 - 1].retired)
           used.push_back(&slot);
-    std::sort(used.begin(), used.end(), [](const Slot* a, const Slot* b) { return a->row_plus_1 < b->row_plus_1; });
+    std::sort(used.begin(), used.end(),
+              [](const Slot* a, const Slot* b) { return a->row_plus_1 < b->row_plus_1; });
     for (const Slot* slot : used) {
       rows.push_back(slot->row_plus_1 - 1);
       weights.push_back(slot->value);
@@ -265,9 +275,11 @@ void SparseWeights::load(const std::string& name, const State& state) {
   const auto check = [&](bool fine, const char* what) {
     if (!fine) throw std::invalid_argument("state: array '" + name + what);
   };
-  check(!offsets.empty() && offsets.front() == 0 && offsets.back() == rows.size(), ".offsets' does not fit");
+  check(!offsets.empty() && offsets.front() == 0 && offsets.back() == rows.size(),
+        ".offsets' does not fit");
   for (std::size_t key = 0; key + 1 < offsets.size(); ++key) {
-    check(offsets[key] <= offsets[key + 1] && offsets[key + 1] <= rows.size(), ".offsets' is not increasing");
+    check(offsets[key] <= offsets[key + 1] && offsets[key + 1] <= rows.size(),
+          ".offsets' is not increasing");
     if (offsets[key] == offsets[key + 1]) continue;
     Table* column = with_room(columns_.touch(key), offsets[key + 1] - offsets[key]);
     for (std::size_t k = offsets[key]; k < offsets[key + 1]; ++k) {

@@ -1,5 +1,5 @@
-// Several threads learn at once. Built with RECALLTREE_SANITIZE=thread this shows that only the weights are raced on; in any build,
-// that nothing is lost that may not be lost.
+// Several threads learn at once. Built with RECALLTREE_SANITIZE=thread this shows that only the
+// weights are raced on; in any build, that nothing is lost that may not be lost.
 #include <cassert>
 #include <cstdio>
 #include <random>
@@ -76,7 +76,8 @@ void check(const char* name, Config config, const Data& data) {
     learn(alone, rows, data, 1);
     learn(together, rows, data, kThreads);
     const double e1 = error(alone, rows, data), e4 = error(together, rows, data);
-    std::printf("%s %s: error %.3f with one thread, %.3f with %zu\n", name, sparse ? "sparse" : "dense", e1, e4, kThreads);
+    std::printf("%s %s: error %.3f with one thread, %.3f with %zu\n", name,
+                sparse ? "sparse" : "dense", e1, e4, kThreads);
     assert(together.n_classes_seen() == kClasses && together.n_examples() == 4 * kRows);
     assert(together.work().examples_learned == 4 * kRows);
     assert(e4 < e1 + 0.15);

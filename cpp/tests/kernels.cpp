@@ -34,7 +34,8 @@ AlignedFloats random_floats(std::size_t n, std::mt19937& random, float zeros = 0
   std::normal_distribution<float> normal;
   std::uniform_real_distribution<float> uniform;
   AlignedFloats out(n);
-  for (std::size_t i = 0; i < n; ++i) out.data()[i] = uniform(random) < zeros ? 0.0f : normal(random);
+  for (std::size_t i = 0; i < n; ++i)
+    out.data()[i] = uniform(random) < zeros ? 0.0f : normal(random);
   return out;
 }
 

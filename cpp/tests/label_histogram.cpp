@@ -25,7 +25,8 @@ struct Obvious {
   }
   std::vector<ClassId> candidates(std::size_t max) const {
     auto sorted = counts;
-    std::stable_sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.second > b.second; });
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](auto& a, auto& b) { return a.second > b.second; });
     std::vector<ClassId> out;
     for (std::size_t i = 0; i < std::min(max, sorted.size()); ++i) out.push_back(sorted[i].first);
     return out;
@@ -63,7 +64,9 @@ void compare(std::size_t n_labels, std::uint32_t max_candidates, bool growing, u
   std::size_t touches = 0;
   constexpr std::size_t n = 3000;
   for (std::size_t t = 0; t < n; ++t) {
-    const std::uint32_t F = growing ? max_candidates * (t > 100 ? 8u : 1u) + static_cast<std::uint32_t>(t / 700) : max_candidates;
+    const std::uint32_t F =
+        growing ? max_candidates * (t > 100 ? 8u : 1u) + static_cast<std::uint32_t>(t / 700)
+                : max_candidates;
     const std::size_t known = growing ? std::min(n_labels, 1 + t / 20) : n_labels;
     const auto label = static_cast<ClassId>(skewed(random) % known * 977);
     const double weight = static_cast<double>(1 + random() % 16) / 8.0;
@@ -85,7 +88,8 @@ void compare(std::size_t n_labels, std::uint32_t max_candidates, bool growing, u
 
   LabelHistogram copy;
   const auto F = static_cast<std::uint32_t>(histogram.n_candidates());
-  copy.restore(histogram.labels().data(), histogram.counts().data(), histogram.size(), histogram.sums(), F);
+  copy.restore(histogram.labels().data(), histogram.counts().data(), histogram.size(),
+               histogram.sums(), F);
   histogram.fit(F);
   assert(ranked(copy) == ranked(histogram));
   assert(copy.entropy() == histogram.entropy() && copy.recall() == histogram.recall());
@@ -100,7 +104,8 @@ void many_labels() {  // past the point where positions need more than 16 bits
   for (int round = 0; round < 2; ++round)
     for (ClassId label = 0; label < n; ++label) histogram.add(label * 3, 1.0, 64);
   assert(histogram.size() == n && histogram.total() == 2.0 * n);
-  for (ClassId label = 0; label < n; ++label) assert(histogram.count(label * 3) == 2.0 && histogram.count(label * 3 + 1) == 0.0);
+  for (ClassId label = 0; label < n; ++label)
+    assert(histogram.count(label * 3) == 2.0 && histogram.count(label * 3 + 1) == 0.0);
   assert(ranked(histogram).front() == 0);
 }
 

@@ -1,6 +1,7 @@
-// Memory for rows of weights: large blocks (huge pages where the system grants them), carved into 64-byte aligned
-// pieces. Pieces given back are reused for pieces of the same size, but only after reclaim(): a
-// reader of another thread may still look at a piece that was just replaced by a larger one.
+// Memory for rows of weights: large blocks (huge pages where the system grants them), carved into
+// 64-byte aligned pieces. Pieces given back are reused for pieces of the same size, but only after
+// reclaim(): a reader of another thread may still look at a piece that was just replaced by a
+// larger one.
 #pragma once
 
 #include <bit>

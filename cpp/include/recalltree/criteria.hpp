@@ -12,7 +12,8 @@ inline double entropy(double total, double sum_xlogx) {
   return total > 0.0 ? std::log(total) - sum_xlogx / total : 0.0;
 }
 
-// Equation 1: the empirical Bernstein lower bound of recall, from the empirical recall of m examples.
+// Equation 1: the empirical Bernstein lower bound of recall, from the empirical recall of m
+// examples.
 inline double recall_lower_bound(double recall, double m, double lambda) {
   if (m <= 0.0) return 0.0;
   const double bound = recall - std::sqrt(lambda * recall * (1.0 - recall) / m) - lambda / m;

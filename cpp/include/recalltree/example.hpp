@@ -18,7 +18,8 @@ class AlignedFloats {
   explicit AlignedFloats(std::size_t n = 0) { resize(n); }
   void resize(std::size_t n) {
     size_ = padded(n);
-    data_.reset(static_cast<float*>(::operator new[](size_ * sizeof(float) + 64, std::align_val_t{64})));
+    data_.reset(
+        static_cast<float*>(::operator new[](size_ * sizeof(float) + 64, std::align_val_t{64})));
     std::memset(data_.get(), 0, size_ * sizeof(float));
   }
   void reserve(std::size_t n) {
@@ -41,14 +42,15 @@ class AlignedFloats {
 };
 
 struct Example {
-  // Dense models: one value per feature, padded with zeros. Sparse models: the non-zeros, in the row's order.
+  // Dense models: one value per feature, padded with zeros. Sparse models: the non-zeros, in the
+  // row's order.
   AlignedFloats dense;
   std::vector<std::uint32_t> keys;
   std::vector<float> values;
   double rate = 0.0;  // learning rate of this example, see FeatureScale
 
-  // Values that would be others had the scales not just learned from this very example: position (in `dense` or
-  // `keys`) and value.
+  // Values that would be others had the scales not just learned from this very example: position
+  // (in `dense` or `keys`) and value.
   struct Change {
     std::uint32_t at;
     float before;
@@ -61,7 +63,8 @@ struct Example {
     copy.keys = keys;
     copy.values = values;
     copy.dense.assign(dense);
-    for (const Change& change : changes) (keys.empty() ? copy.dense.data() : copy.values.data())[change.at] = change.before;
+    for (const Change& change : changes)
+      (keys.empty() ? copy.dense.data() : copy.values.data())[change.at] = change.before;
     return copy;
   }
 };

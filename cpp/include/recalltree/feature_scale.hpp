@@ -1,6 +1,6 @@
-// Scale normalisation, shared by all linear models: a feature is divided by the largest magnitude it has shown, and
-// the learning rate by the root of the mean squared norm of what is left. Multiplying a feature by a constant
-// therefore changes nothing.
+// Scale normalisation, shared by all linear models: a feature is divided by the largest magnitude
+// it has shown, and the learning rate by the root of the mean squared norm of what is left.
+// Multiplying a feature by a constant therefore changes nothing.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace recalltree {
 
 class FeatureScale {
  public:
-  explicit FeatureScale(const LearnerConfig& config) : config_(config), scale_(config.n_features, 0.0f) {}
+  explicit FeatureScale(const LearnerConfig& config)
+      : config_(config), scale_(config.n_features, 0.0f) {}
 
   // Row i as learners see it now. Features never learned from are zero.
   void read(const Rows& rows, std::size_t i, Example& out) const {
@@ -27,13 +28,14 @@ class FeatureScale {
   // The same, after the scales and the mean norm have taken the row into account.
   void learn(const Rows& rows, std::size_t i, double weight, Example& out) {
     out.changes.clear();
-    double norm = 1.0 + normalise(rows, i, out, [&](float& scale, float x, std::size_t at) {
-      const float known = relaxed_load(scale), magnitude = std::fabs(x);
-      if (magnitude <= known) return known;
-      relaxed_store(scale, magnitude);
-      out.changes.push_back({static_cast<std::uint32_t>(at), known > 0.0f ? x / known : 0.0f});
-      return magnitude;
-    });
+    double norm =
+        1.0 + normalise(rows, i, out, [&](float& scale, float x, std::size_t at) {
+          const float known = relaxed_load(scale), magnitude = std::fabs(x);
+          if (magnitude <= known) return known;
+          relaxed_store(scale, magnitude);
+          out.changes.push_back({static_cast<std::uint32_t>(at), known > 0.0f ? x / known : 0.0f});
+          return magnitude;
+        });
     norm = relaxed_load(norm_sum_) + weight * norm;
     weight += relaxed_load(weight_sum_);
     relaxed_store(norm_sum_, norm);

@@ -1,8 +1,9 @@
 // The one place where a data race is meant.
 //
 // With several threads the learners run Hogwild: rows of weights (values, AdaGrad accumulators,
-// biases), the feature scales and the running norm are read and written without locks. A lost update costs a
-// little accuracy and nothing else: no pointer, size, key, count or tree link is ever raced on.
+// biases), the feature scales and the running norm are read and written without locks. A lost
+// update costs a little accuracy and nothing else: no pointer, size, key, count or tree link is
+// ever raced on.
 //   - Vector code over weights is marked RECALLTREE_INTENDED_RACE, which hides exactly these
 //     functions from ThreadSanitizer.
 //   - Scalar shared numbers go through the relaxed atomics below.

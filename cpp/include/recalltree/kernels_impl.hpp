@@ -10,7 +10,9 @@
 typedef float F16 __attribute__((vector_size(64)));
 typedef std::int32_t I16 __attribute__((vector_size(64)));
 
-RECALLTREE_INTENDED_RACE inline F16 load(const float* p) { return *reinterpret_cast<const F16*>(p); }
+RECALLTREE_INTENDED_RACE inline F16 load(const float* p) {
+  return *reinterpret_cast<const F16*>(p);
+}
 RECALLTREE_INTENDED_RACE inline void store(float* p, F16 v) { *reinterpret_cast<F16*>(p) = v; }
 inline F16 broadcast(float v) { return F16{} + v; }
 inline F16 rsqrt_guess(F16 a) { return (F16)(0x5f375a86 - ((I16)a >> 1)); }
@@ -82,7 +84,8 @@ inline float fold(const F16& v) {
 }
 #endif
 
-// 1/sqrt(a), relative error below 3e-7, from additions and multiplications only: the same bits everywhere.
+// 1/sqrt(a), relative error below 3e-7, from additions and multiplications only: the same bits
+// everywhere.
 inline F16 rsqrt(F16 a) {
   const F16 half = a * broadcast(0.5f), three_halves = broadcast(1.5f);
   F16 y = rsqrt_guess(a);
@@ -99,8 +102,9 @@ RECALLTREE_INTENDED_RACE float dot(const float* a, const float* b, std::size_t n
 }
 
 template <std::size_t R, std::size_t C>
-RECALLTREE_INTENDED_RACE inline void dot_tile(const float* x, std::size_t x_stride, const float* const* w,
-                                              std::size_t n, float* out, std::size_t out_stride) {
+RECALLTREE_INTENDED_RACE inline void dot_tile(const float* x, std::size_t x_stride,
+                                              const float* const* w, std::size_t n, float* out,
+                                              std::size_t out_stride) {
   F16 sum[R][C];
   for (std::size_t r = 0; r < R; ++r)
     for (std::size_t c = 0; c < C; ++c) sum[r][c] = broadcast(0.0f);
@@ -117,8 +121,8 @@ RECALLTREE_INTENDED_RACE inline void dot_tile(const float* x, std::size_t x_stri
 }
 
 RECALLTREE_INTENDED_RACE void dot_block(const float* x, std::size_t x_stride, std::size_t rows,
-                                        const float* const* w, std::size_t columns, std::size_t n, float* out,
-                                        std::size_t out_stride) {
+                                        const float* const* w, std::size_t columns, std::size_t n,
+                                        float* out, std::size_t out_stride) {
   constexpr std::size_t R = kTileRows, C = kTileColumns;
   std::size_t r = 0;
   for (; r + R <= rows; r += R) {
@@ -157,7 +161,8 @@ RECALLTREE_INTENDED_RACE void step(float* w, const float* r, float h, std::size_
   for (std::size_t i = 0; i < n; i += kLanes) store(w + i, load(w + i) + hi * load(r + i));
 }
 
-RECALLTREE_INTENDED_RACE void shrink(float* w, const float* G, const float* z, float shrinkage, std::size_t n) {
+RECALLTREE_INTENDED_RACE void shrink(float* w, const float* G, const float* z, float shrinkage,
+                                     std::size_t n) {
   const F16 one = broadcast(1.0f), s = broadcast(shrinkage), offset = broadcast(kAccumulatorOffset);
   for (std::size_t i = 0; i < n; i += kLanes) {
     const F16 wi = load(w + i);
@@ -166,8 +171,8 @@ RECALLTREE_INTENDED_RACE void shrink(float* w, const float* G, const float* z, f
   }
 }
 
-// exp and log by fixed sequences of IEEE operations: reproducible on every machine, and the compiler can put
-// several in one register. Relative error about 1e-15 in the range used.
+// exp and log by fixed sequences of IEEE operations: reproducible on every machine, and the
+// compiler can put several in one register. Relative error about 1e-15 in the range used.
 inline double exp_(double x) {
   x = x > 700.0 ? 700.0 : (x < -700.0 ? -700.0 : x);
   const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
@@ -196,9 +201,11 @@ inline double log_(double x) {
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
   // Mantissa in [sqrt(1/2), sqrt(2)), exponent to match.
   const std::uint64_t shifted = bits - 0x3fe6a09e667f3bcdull;
-  const std::uint64_t exponent = ((shifted >> 52) ^ 0x800u) & 0xfffu;  // biased by 2048: no sign to extend
+  const std::uint64_t exponent =
+      ((shifted >> 52) ^ 0x800u) & 0xfffu;  // biased by 2048: no sign to extend
   const double m = std::bit_cast<double>(bits - (shifted & 0xfff0000000000000ull));
-  const double e = std::bit_cast<double>(0x4330000000000000ull | exponent) - (4503599627370496.0 + 2048.0);
+  const double e =
+      std::bit_cast<double>(0x4330000000000000ull | exponent) - (4503599627370496.0 + 2048.0);
   const double s = (m - 1.0) / (m + 1.0), q = s * s;
   double t = 2.0 / 19.0;
   t = t * q + 2.0 / 17.0;
@@ -219,7 +226,8 @@ void gradients(Loss loss, const float* p, const float* y, double* g, std::size_t
       for (std::size_t i = 0; i < n; ++i) g[i] = -y[i] / (1.0 + exp_(double(y[i]) * double(p[i])));
       break;
     case Loss::hinge:
-      for (std::size_t i = 0; i < n; ++i) g[i] = double(y[i]) * double(p[i]) < 1.0 ? -double(y[i]) : 0.0;
+      for (std::size_t i = 0; i < n; ++i)
+        g[i] = double(y[i]) * double(p[i]) < 1.0 ? -double(y[i]) : 0.0;
       break;
     case Loss::squared:
       for (std::size_t i = 0; i < n; ++i) g[i] = 2.0 * (double(p[i]) - double(y[i]));
@@ -227,8 +235,8 @@ void gradients(Loss loss, const float* p, const float* y, double* g, std::size_t
   }
 }
 
-// The margin q = y p moves along q + e^q = q0 + e^q0 + t c. With u = e^q that is u + log u = X, solved by a
-// close guess and two fourth-order steps (Fritsch, Shafer and Crowley's iteration).
+// The margin q = y p moves along q + e^q = q0 + e^q0 + t c. With u = e^q that is u + log u = X,
+// solved by a close guess and two fourth-order steps (Fritsch, Shafer and Crowley's iteration).
 inline double logistic_step(double p, double y, double t, double c) {
   const double q0 = y * p;
   const double e0 = exp_(q0 > 30.0 ? 30.0 : q0);

@@ -1,8 +1,9 @@
 // The weighted label counts of a node, with the F most frequent labels known at any time.
 //
-// Adding to a label, reading a count, the mass of the F largest, and the entropy take O(1) or O(log F) amortised: labels sit in order of
-// arrival beside an open-addressing index, and the candidates form a heap with the least of them on top. Nothing ever scans the labels, but
-// for the rebuild when F itself grows, which happens once per doubling of the number of classes.
+// Adding to a label, reading a count, the mass of the F largest, and the entropy take O(1) or O(log
+// F) amortised: labels sit in order of arrival beside an open-addressing index, and the candidates
+// form a heap with the least of them on top. Nothing ever scans the labels, but for the rebuild
+// when F itself grows, which happens once per doubling of the number of classes.
 #pragma once
 
 #include <algorithm>
@@ -176,7 +177,8 @@ class LabelHistogram {
     std::nth_element(order.begin(), order.begin() + (max_candidates - 1), order.end(), rank);
     order.resize(max_candidates);
     // Sorted from the least upwards, an array is a heap with the least on top.
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(b, a); });
+    std::sort(order.begin(), order.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return rank(b, a); });
     heap_ = std::vector<std::uint32_t>(order.begin(), order.end());
     candidate_mass_ = 0.0;
     for (std::uint32_t slot = 0; slot < heap_.size(); ++slot) {
@@ -189,7 +191,8 @@ class LabelHistogram {
   LabelIndex index_;                      // labels in order of arrival
   std::vector<double> counts_;            // beside the labels
   std::vector<std::uint16_t> heap_slot_;  // beside the labels: where in heap_, or kOutside
-  std::vector<std::uint32_t> heap_;       // the candidates, least on top; empty while all labels are candidates
+  std::vector<std::uint32_t>
+      heap_;  // the candidates, least on top; empty while all labels are candidates
   double total_ = 0.0, sum_xlogx_ = 0.0, candidate_mass_ = 0.0;
 };
 

@@ -40,7 +40,8 @@ class LabelIndex {
            wide_.capacity() * sizeof(std::uint32_t);
   }
 
-  // Appends with an eighth more room than needed, not twice: most memory of a tree is in its labels.
+  // Appends with an eighth more room than needed, not twice: most memory of a tree is in its
+  // labels.
   template <class T>
   static void push(std::vector<T>& v, T value) {
     if (v.size() == v.capacity()) v.reserve(v.size() + v.size() / 8 + 2);
@@ -48,7 +49,7 @@ class LabelIndex {
   }
 
  private:
-  static constexpr std::size_t kScanned = 8;       // so few labels need no table
+  static constexpr std::size_t kScanned = 8;      // so few labels need no table
   static constexpr std::size_t kNarrow = 0xffff;  // so many can be counted in 16 bits
 
   // Open addressing tables of positions; the largest number marks a free slot.

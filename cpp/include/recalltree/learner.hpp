@@ -1,5 +1,5 @@
-// What the three learners share: going through rows with one or several threads, progressive validation, work
-// counters, the classes seen, and turning scored candidates into answers.
+// What the three learners share: going through rows with one or several threads, progressive
+// validation, work counters, the classes seen, and turning scored candidates into answers.
 #pragma once
 
 #include <atomic>
@@ -39,12 +39,14 @@ class Learner {
   explicit Learner(const LearnerConfig& config) : learner_(config), config_(config) {}
   virtual ~Learner() = default;
 
-  // first_pass: the examples are new, so predictions made before learning them count as progressive validation.
+  // first_pass: the examples are new, so predictions made before learning them count as progressive
+  // validation.
   void learn(const Batch& batch, std::size_t n_threads, bool first_pass);
 
   void predict(const Rows& rows, std::size_t n_threads, std::int32_t* out) const;
   // k best of every row, best first; where there are fewer candidates: class -1, score NaN.
-  void predict_topk(const Rows& rows, std::size_t k, std::size_t n_threads, std::int32_t* ids, float* scores) const;
+  void predict_topk(const Rows& rows, std::size_t k, std::size_t n_threads, std::int32_t* ids,
+                    float* scores) const;
   Candidates candidates(const Rows& rows, std::size_t n_threads) const;
 
   std::uint64_t n_examples() const { return n_examples_; }
@@ -59,14 +61,18 @@ class Learner {
   virtual std::vector<std::pair<std::string, std::size_t>> memory() const = 0;
 
  protected:
-  // Learn row i and, if it can be told, count into ws.progress whether the model would have been wrong.
-  virtual void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws, bool shared) = 0;
+  // Learn row i and, if it can be told, count into ws.progress whether the model would have been
+  // wrong.
+  virtual void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
+                         bool shared) = 0;
   // Put the candidates of row i into ws.labels and ws.scores, in candidate order.
   virtual void score(const Rows& rows, std::size_t i, Workspace& ws) const = 0;
 
-  using Emit = std::function<void(std::size_t row, const ClassId* labels, const float* scores, std::size_t n)>;
+  using Emit = std::function<void(std::size_t row, const ClassId* labels, const float* scores,
+                                  std::size_t n)>;
   // Scores rows [begin, end). Overridden where blocks of rows are quicker than single rows.
-  virtual void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws, const Emit& emit) const;
+  virtual void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+                          const Emit& emit) const;
   virtual void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass);
   // Before and after a batch, while one thread works alone.
   virtual void begin_batch(const Batch&) {}
@@ -92,7 +98,8 @@ class Learner {
   Progress progress_;
   Work work_;
   mutable std::shared_mutex mutex_;  // predictions share, learning excludes
-  mutable std::atomic<std::uint64_t> predicted_{0}, prediction_routers_{0}, prediction_predictors_{0};
+  mutable std::atomic<std::uint64_t> predicted_{0}, prediction_routers_{0},
+      prediction_predictors_{0};
 };
 
 }  // namespace recalltree

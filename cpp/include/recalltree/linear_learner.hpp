@@ -1,5 +1,5 @@
-// The one binary learner under every reduction: AdaGrad rates per weight, scale-normalised features, and
-// importance-aware steps. "Learn(x, weight, label)" of the paper.
+// The one binary learner under every reduction: AdaGrad rates per weight, scale-normalised
+// features, and importance-aware steps. "Learn(x, weight, label)" of the paper.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,8 @@
 
 namespace recalltree {
 
-// A model may be a sum of parts: weights on x, on path features, on their products. rows[i] is the row of the
-// i-th model within this part.
+// A model may be a sum of parts: weights on x, on path features, on their products. rows[i] is the
+// row of the i-th model within this part.
 struct Part {
   Weights* weights;
   const RowId* rows;
@@ -41,8 +41,8 @@ class LinearLearner {
              const double* importance, double rate, Workspace& ws, bool shared) const {
     if (ws.steps.size() < parts.size()) ws.steps.resize(parts.size());
     for (std::size_t begin = 0; begin < n; begin += kBlock)
-      learn_block(parts, begin, std::min(kBlock, n - begin), p + begin, targets + begin, importance + begin, rate, ws,
-                  shared);
+      learn_block(parts, begin, std::min(kBlock, n - begin), p + begin, targets + begin,
+                  importance + begin, rate, ws, shared);
   }
 
   void save(State& state) {
@@ -57,8 +57,9 @@ class LinearLearner {
   }
 
  private:
-  void learn_block(std::span<const Part> parts, std::size_t begin, std::size_t n, const float* p, const float* y,
-                   const double* importance, double rate, Workspace& ws, bool shared) const {
+  void learn_block(std::span<const Part> parts, std::size_t begin, std::size_t n, const float* p,
+                   const float* y, const double* importance, double rate, Workspace& ws,
+                   bool shared) const {
     double g[kBlock], t[kBlock], c[kBlock], h[kBlock];
     float weighted_g2[kBlock], step[kBlock], shrinkage[kBlock], no_shrinkage[kBlock] = {};
     kernels().gradients(config_.loss, p, y, g, n);
@@ -70,14 +71,15 @@ class LinearLearner {
       c[i] = 0.0;
     }
     for (std::size_t k = 0; k < parts.size(); ++k)
-      parts[k].weights->accumulate(parts[k].rows + begin, n, *parts[k].example, weighted_g2, ws.steps[k], c, shared);
+      parts[k].weights->accumulate(parts[k].rows + begin, n, *parts[k].example, weighted_g2,
+                                   ws.steps[k], c, shared);
     for (std::size_t i = 0; i < n; ++i)
       if (c[i] == 0.0) c[i] = 1.0;  // left out, but the block's arithmetic stays finite
     kernels().steps(config_.loss, p, y, t, c, h, n);
     for (std::size_t i = 0; i < n; ++i) step[i] = static_cast<float>(h[i]);
     for (std::size_t k = 0; k < parts.size(); ++k)
-      parts[k].weights->apply(parts[k].rows + begin, n, *parts[k].example, weighted_g2, ws.steps[k], step,
-                              parts[k].regularised ? shrinkage : no_shrinkage);
+      parts[k].weights->apply(parts[k].rows + begin, n, *parts[k].example, weighted_g2, ws.steps[k],
+                              step, parts[k].regularised ? shrinkage : no_shrinkage, shared);
   }
 
   LearnerConfig config_;

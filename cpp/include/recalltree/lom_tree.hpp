@@ -1,5 +1,5 @@
-// LOMTree: a tree of routers with one class per leaf, grown and recycled online. The paper's computational baseline.
-// The conventions are those of recalltree.reference's LOMTree.
+// LOMTree: a tree of routers with one class per leaf, grown and recycled online. The paper's
+// computational baseline. The conventions are those of recalltree.reference's LOMTree.
 #pragma once
 
 #include <memory>
@@ -47,7 +47,8 @@ class LOMTree final : public Learner {
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
  protected:
-  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws, bool shared) override;
+  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
+                 bool shared) override;
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
   void begin_batch(const Batch&) override { routers_->reclaim(); }
   // Swaps change the shape of the tree, so that one thread learns, whatever the size of the team.

@@ -23,7 +23,8 @@ class OneAgainstAll final : public Learner {
 
  protected:
   // With negative samples only: the positive and some random others.
-  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws, bool shared) override;
+  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
+                 bool shared) override;
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                   const Emit& emit) const override;
@@ -34,9 +35,11 @@ class OneAgainstAll final : public Learner {
  private:
   struct Chunk;
   struct Matrix;
-  void learn_chunk(const Batch& batch, std::size_t begin, std::size_t end, Chunk& chunk, std::vector<Workspace>& team);
-  void learn_block(std::size_t begin, std::size_t end, const Chunk& chunk, std::vector<std::uint64_t>& best,
-                   std::vector<float>& best_score, Workspace& ws);
+  void learn_chunk(const Batch& batch, std::size_t begin, std::size_t end, Chunk& chunk,
+                   std::vector<Workspace>& team);
+  void learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,
+                   std::vector<std::uint64_t>& best, std::vector<float>& best_score, Workspace& ws,
+                   bool shared);
   void sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen, Workspace& ws) const;
 
   OneAgainstAllConfig all_config_;

@@ -42,7 +42,8 @@ class RecallTree final : public Learner {
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
  protected:
-  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws, bool shared) override;
+  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
+                 bool shared) override;
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
   void begin_batch(const Batch& batch) override;
   void end_batch() override;
@@ -51,27 +52,31 @@ class RecallTree final : public Learner {
 
  private:
   // Training, in the paper's words.
-  void update_router(NodeId n, float margin, ClassId y, double weight, double inflation, Workspace& ws, bool shared);
+  void update_router(NodeId n, float margin, ClassId y, double weight, double inflation,
+                     Workspace& ws, bool shared);
   // Returns the node's recall bound with the label counted.
-  double update_candidates(NodeId n, ClassId y, double weight, double inflation, std::uint32_t max_candidates,
-                           Workspace& ws, bool shared);
-  void update_predictors(ClassId y, double weight, const std::vector<NodeId>& route, Workspace& ws, bool shared);
+  double update_candidates(NodeId n, ClassId y, double weight, double inflation,
+                           std::uint32_t max_candidates, Workspace& ws, bool shared);
+  void update_predictors(ClassId y, double weight, const std::vector<NodeId>& route, Workspace& ws,
+                         bool shared);
 
-  // The descent of prediction. The route ends at the node where it stops; margins (optional) are those computed on the way.
+  // The descent of prediction. The route ends at the node where it stops; margins (optional) are
+  // those computed on the way.
   void descend(const Example& x, const Limits& limits, double inflation, std::vector<NodeId>& route,
                std::vector<float>& margins, bool shared) const;
   float margin(NodeId n, const Example& x) const;
   double recall(NodeId n, std::uint32_t max_candidates, double inflation, bool shared) const;
   // Into ws.candidates; false, and nothing there, if y is given and is not one of them.
-  bool gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y, Workspace& ws, bool shared) const;
+  bool gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y, Workspace& ws,
+                         bool shared) const;
   // Scores of ws.candidates at the end of a route, into ws.scores.
   void score_candidates(const Example& x, const std::vector<NodeId>& route, Workspace& ws) const;
   void path_features(const std::vector<NodeId>& route, Example& path) const;
   // Whether y wins among the scored ws.candidates if its count is taken to be smaller by `added`.
   static bool wins(ClassId y, double added, const Workspace& ws);
 
-  // Counts are kept in growing units instead of letting the old ones fade: an example learned as the n-th adds its
-  // weight times inflation(n).
+  // Counts are kept in growing units instead of letting the old ones fade: an example learned as
+  // the n-th adds its weight times inflation(n).
   double inflation(double n) const;
   void rebase_inflation(double n);
   RowId interaction_row_or_new(ClassId y, NodeId n);

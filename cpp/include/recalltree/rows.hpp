@@ -1,4 +1,5 @@
-// Input: a view of somebody else's rows, dense or CSR, float32 or float64. Never owns, never writes.
+// Input: a view of somebody else's rows, dense or CSR, float32 or float64. Never owns, never
+// writes.
 #pragma once
 
 #include <cmath>
@@ -14,7 +15,7 @@ struct Rows {
   bool float64 = false;
   bool long_indptr = false, long_indices = false;
   std::size_t n_rows = 0, n_features = 0;
-  const void* data = nullptr;                       // dense: first element; CSR: values
+  const void* data = nullptr;                        // dense: first element; CSR: values
   std::ptrdiff_t row_stride = 0, column_stride = 0;  // dense only, in elements
   const void* indptr = nullptr;
   const void* indices = nullptr;
@@ -41,19 +42,23 @@ struct Rows {
   }
 
   std::size_t begin(std::size_t i) const {
-    return long_indptr ? static_cast<const std::int64_t*>(indptr)[i] : static_cast<const std::int32_t*>(indptr)[i];
+    return long_indptr ? static_cast<const std::int64_t*>(indptr)[i]
+                       : static_cast<const std::int32_t*>(indptr)[i];
   }
 
  private:
   template <class Value, class Visit>
   void visit_as(std::size_t i, Visit& visit) const {
     if (!sparse) {
-      const Value* row = static_cast<const Value*>(data) + static_cast<std::ptrdiff_t>(i) * row_stride;
+      const Value* row =
+          static_cast<const Value*>(data) + static_cast<std::ptrdiff_t>(i) * row_stride;
       if (column_stride == 1)
-        for (std::size_t j = 0; j < n_features; ++j) visit(static_cast<std::uint32_t>(j), static_cast<float>(row[j]));
+        for (std::size_t j = 0; j < n_features; ++j)
+          visit(static_cast<std::uint32_t>(j), static_cast<float>(row[j]));
       else
         for (std::size_t j = 0; j < n_features; ++j)
-          visit(static_cast<std::uint32_t>(j), static_cast<float>(row[static_cast<std::ptrdiff_t>(j) * column_stride]));
+          visit(static_cast<std::uint32_t>(j),
+                static_cast<float>(row[static_cast<std::ptrdiff_t>(j) * column_stride]));
     } else if (long_indices) {
       visit_csr<Value>(static_cast<const std::int64_t*>(indices), i, visit);
     } else {

@@ -1,4 +1,5 @@
-// A vector whose elements never move, so that threads may use old elements while a new one is added.
+// A vector whose elements never move, so that threads may use old elements while a new one is
+// added.
 #pragma once
 
 #include <array>
@@ -12,7 +13,8 @@ namespace recalltree {
 
 template <class T>
 class StableVector {
-  // Two levels of directories over small chunks: at most kInner elements are allocated ahead of need.
+  // Two levels of directories over small chunks: at most kInner elements are allocated ahead of
+  // need.
   static constexpr std::size_t kChunk = 32, kInner = 4096, kOuter = 4096;
   struct Directory {
     std::array<std::atomic<T*>, kInner> chunks{};
@@ -31,7 +33,8 @@ class StableVector {
   T& operator[](std::size_t i) { return *find(i); }
   const T& operator[](std::size_t i) const { return *find(i); }
 
-  // Default-constructs one more element and returns its index. `prepare` runs before others can see it.
+  // Default-constructs one more element and returns its index. `prepare` runs before others can see
+  // it.
   template <class Prepare>
   std::size_t add(Prepare prepare) {
     std::lock_guard lock(mutex_);
@@ -41,7 +44,8 @@ class StableVector {
     return i;
   }
 
-  // For use as a sparse array: element i, made if need be (size() is then past it); or null if it was not made.
+  // For use as a sparse array: element i, made if need be (size() is then past it); or null if it
+  // was not made.
   T& touch(std::size_t i) {
     if (i < size())
       if (T* known = peek(i)) return *known;
@@ -53,15 +57,19 @@ class StableVector {
     const std::size_t chunk = i / kChunk;
     if (chunk / kInner >= kOuter) return nullptr;
     const Directory* directory = outer_[chunk / kInner].load(std::memory_order_acquire);
-    T* elements = directory ? directory->chunks[chunk % kInner].load(std::memory_order_acquire) : nullptr;
+    T* elements =
+        directory ? directory->chunks[chunk % kInner].load(std::memory_order_acquire) : nullptr;
     return elements ? elements + i % kChunk : nullptr;
   }
 
-  std::size_t bytes() const { return n_chunks_.load(std::memory_order_relaxed) * kChunk * sizeof(T); }
+  std::size_t bytes() const {
+    return n_chunks_.load(std::memory_order_relaxed) * kChunk * sizeof(T);
+  }
 
  private:
   T* chunk_or_new(std::size_t chunk) {
-    if (chunk / kInner >= kOuter) throw std::length_error("a model holds at most 2^29 rows, nodes or features");
+    if (chunk / kInner >= kOuter)
+      throw std::length_error("a model holds at most 2^29 rows, nodes or features");
     auto& directory = outer_[chunk / kInner];
     if (directory.load(std::memory_order_relaxed) == nullptr)
       directory.store(new Directory, std::memory_order_release);
@@ -75,8 +83,10 @@ class StableVector {
 
   T* find(std::size_t i) const {
     const std::size_t chunk = i / kChunk;
-    return outer_[chunk / kInner].load(std::memory_order_acquire)->chunks[chunk % kInner].load(
-               std::memory_order_acquire) +
+    return outer_[chunk / kInner]
+               .load(std::memory_order_acquire)
+               ->chunks[chunk % kInner]
+               .load(std::memory_order_acquire) +
            i % kChunk;
   }
 

@@ -32,7 +32,8 @@ class State {
   std::map<std::string, Array> arrays;
 
   template <class T>
-  void put(const std::string& name, std::span<const T> values, std::vector<std::size_t> shape = {}) {
+  void put(const std::string& name, std::span<const T> values,
+           std::vector<std::size_t> shape = {}) {
     Array& a = arrays[name];
     a.kind = kind_of<T>();
     a.shape = shape.empty() ? std::vector<std::size_t>{values.size()} : std::move(shape);
@@ -40,7 +41,8 @@ class State {
     if (!values.empty()) std::memcpy(a.bytes.data(), values.data(), values.size_bytes());
   }
   template <class T>
-  void put(const std::string& name, const std::vector<T>& values, std::vector<std::size_t> shape = {}) {
+  void put(const std::string& name, const std::vector<T>& values,
+           std::vector<std::size_t> shape = {}) {
     put(name, std::span<const T>(values), std::move(shape));
   }
 
@@ -51,7 +53,8 @@ class State {
     if (it->second.kind != kind_of<T>())
       throw std::invalid_argument("state: array '" + name + "' has the wrong type");
     std::vector<T> values(it->second.bytes.size() / sizeof(T));
-    if (!values.empty()) std::memcpy(values.data(), it->second.bytes.data(), values.size() * sizeof(T));
+    if (!values.empty())
+      std::memcpy(values.data(), it->second.bytes.data(), values.size() * sizeof(T));
     return values;
   }
   // The same, of a given length.
@@ -59,8 +62,9 @@ class State {
   std::vector<T> get(const std::string& name, std::size_t length) const {
     auto values = get<T>(name);
     if (values.size() != length)
-      throw std::invalid_argument("state: array '" + name + "' has " + std::to_string(values.size()) +
-                                  " elements, expected " + std::to_string(length));
+      throw std::invalid_argument("state: array '" + name + "' has " +
+                                  std::to_string(values.size()) + " elements, expected " +
+                                  std::to_string(length));
     return values;
   }
 };

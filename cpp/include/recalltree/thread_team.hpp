@@ -1,5 +1,5 @@
-// Threads for the length of one call. Nothing outlives the call: no pool to clash with another library's, and
-// forked processes inherit no locks.
+// Threads for the length of one call. Nothing outlives the call: no pool to clash with another
+// library's, and forked processes inherit no locks.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,8 @@
 
 namespace recalltree {
 
-// Runs work(thread, n_threads) on every thread of the team, the caller's included. The first exception is rethrown.
+// Runs work(thread, n_threads) on every thread of the team, the caller's included. The first
+// exception is rethrown.
 template <class F>
 void run_team(std::size_t n_threads, F work) {
   if (n_threads <= 1) {

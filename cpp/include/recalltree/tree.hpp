@@ -13,9 +13,9 @@ namespace recalltree {
 inline constexpr RowId kNoRow = ~RowId{0};
 
 struct Node {
-  LabelHistogram histogram;                            // guarded by lock while several threads learn
+  LabelHistogram histogram;                           // guarded by lock while several threads learn
   std::atomic<NodeId> left{kNoNode}, right{kNoNode};  // made on first use
-  std::atomic<RowId> router{kNoRow};                   // made on first use
+  std::atomic<RowId> router{kNoRow};                  // made on first use
   NodeId parent = kNoNode;
   std::uint32_t depth = 0;
   SpinLock lock;
@@ -38,7 +38,8 @@ class Tree {
     if (const NodeId known = child(n, right); known != kNoNode) return known;
     Node& node = nodes_[n];
     SpinLock::Guard guard(node.lock, shared);
-    if (const NodeId known = child(n, right); known != kNoNode) return known;  // another thread was quicker
+    if (const NodeId known = child(n, right); known != kNoNode)
+      return known;  // another thread was quicker
     const NodeId made = create(n, node.depth + 1);
     (right ? node.right : node.left).store(made, std::memory_order_release);
     return made;

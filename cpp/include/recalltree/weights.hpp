@@ -1,8 +1,9 @@
 // Rows of weights: one linear model each, with the AdaGrad accumulator of every weight.
 //
-// Learning is in two halves, because the size of the step depends on the sum of all of a model's parts:
-//   accumulate  G += w g^2 z^2 and r = z / sqrt(G); adds to c the sum of z r, what the score gains per unit of step
-//   apply       v += h r
+// Learning is in two halves, because the size of the step depends on the sum of all of a model's
+// parts:
+//   accumulate  G += w g^2 z^2 and r = z / sqrt(G); adds to c the sum of z r, what the score gains
+//   per unit of step apply       v += h r
 // Both work on a block of distinct rows at a time.
 #pragma once
 
@@ -56,11 +57,11 @@ class Weights {
   }
 
   // weighted_g2[i] = 0 leaves row i out. shared: other threads may be learning too.
-  virtual void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2, Steps& steps,
-                          double* c, bool shared) = 0;
+  virtual void accumulate(const RowId* rows, std::size_t n, const Example& x,
+                          const float* weighted_g2, Steps& steps, double* c, bool shared) = 0;
   // For the rows not left out: after w *= max(0, 1 - shrinkage / sqrt(G)), the step.
   virtual void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                     const Steps& steps, const float* h, const float* shrinkage) = 0;
+                     const Steps& steps, const float* h, const float* shrinkage, bool shared) = 0;
 
   // A row that knows nothing, instead of this one, which nobody may use any more.
   virtual RowId renew(RowId row) = 0;
@@ -75,20 +76,23 @@ class Weights {
 // One contiguous row per model.
 class DenseWeights final : public Weights {
  public:
-  DenseWeights(std::size_t n_features, bool bias) : n_(padded(n_features)), n_features_(n_features), bias_(bias) {}
+  DenseWeights(std::size_t n_features, bool bias)
+      : n_(padded(n_features)), n_features_(n_features), bias_(bias) {}
 
   RowId add_row() override;
   std::size_t size() const override { return rows_.size(); }
   void scores(const RowId* rows, std::size_t n, const Example& x, float* out) const override;
-  void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2, Steps& steps, double* c,
-                  bool shared) override;
-  void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2, const Steps& steps,
-             const float* h, const float* shrinkage) override;
+  void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+                  Steps& steps, double* c, bool shared) override;
+  void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+             const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
   RowId renew(RowId row) override;
   RowContents contents(RowId row) const override;
   void save(const std::string& name, State& state) const override;
   void load(const std::string& name, const State& state) override;
-  std::size_t bytes() const override { return values_.used() + accumulators_.used() + rows_.bytes(); }
+  std::size_t bytes() const override {
+    return values_.used() + accumulators_.used() + rows_.bytes();
+  }
 
   // For matrix products over many rows: the weights and the bias of one.
   const float* values(RowId row) const { return rows_[row].values; }
@@ -107,9 +111,10 @@ class DenseWeights final : public Weights {
   StableVector<Row> rows_;
 };
 
-// One small open-addressing table per feature, from rows to weights: memory only for pairs (row, feature) that were
-// updated, and no collisions. By feature, because an example asks for the same few features of many rows: the table
-// of a rare feature is a few cache lines, and that of a frequent one stays in cache.
+// One small open-addressing table per feature, from rows to weights: memory only for pairs (row,
+// feature) that were updated, and no collisions. By feature, because an example asks for the same
+// few features of many rows: the table of a rare feature is a few cache lines, and that of a
+// frequent one stays in cache.
 class SparseWeights final : public Weights {
  public:
   explicit SparseWeights(bool bias) : bias_(bias) {}
@@ -117,10 +122,10 @@ class SparseWeights final : public Weights {
   RowId add_row() override;
   std::size_t size() const override { return rows_.size(); }
   void scores(const RowId* rows, std::size_t n, const Example& x, float* out) const override;
-  void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2, Steps& steps, double* c,
-                  bool shared) override;
-  void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2, const Steps& steps,
-             const float* h, const float* shrinkage) override;
+  void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+                  Steps& steps, double* c, bool shared) override;
+  void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+             const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
   RowId renew(RowId row) override;
   RowContents contents(RowId row) const override;
   void save(const std::string& name, State& state) const override;
@@ -137,7 +142,9 @@ class SparseWeights final : public Weights {
   struct Table {
     std::uint32_t size, capacity;
     Slot* slots() { return reinterpret_cast<Slot*>(this + 1); }
-    static std::size_t bytes(std::size_t capacity) { return sizeof(Table) + capacity * sizeof(Slot); }
+    static std::size_t bytes(std::size_t capacity) {
+      return sizeof(Table) + capacity * sizeof(Slot);
+    }
   };
   struct Column {
     std::atomic<Table*> table{nullptr};

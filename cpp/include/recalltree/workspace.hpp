@@ -46,7 +46,7 @@ struct Workspace {
   std::vector<double> importance;
   std::vector<NodeId> route, shadow_route;
   std::vector<float> shadow_margins;
-  AlignedFloats block;              // several rows, side by side
+  AlignedFloats block;                // several rows, side by side
   std::vector<std::uint64_t> stamps;  // by class: when it was last drawn
   std::uint64_t stamp = 0;
   Work work;
