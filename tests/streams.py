@@ -62,9 +62,9 @@ def make_stream(
 ):
     """Noisy examples of classes that have a centre each.
 
-    Class frequencies are skewed, one label in ten is random, and with `late` classes appear one
-    after the other. Weights are multiples of 1/8, so that their sums are exact. With `scaled` each
-    feature has a unit of its own, between 1e-3 and 1e3.
+    Class frequencies are skewed, one label in ten is random, and with `late` classes, and features
+    if they are sparse, appear one after the other. Weights are multiples of 1/8, so that their sums
+    are exact. With `scaled` each feature has a unit of its own, between 1e-3 and 1e3.
     """
     rng = np.random.default_rng(seed)
     n = -(-N_STEPS // n_passes)
@@ -85,6 +85,9 @@ def make_stream(
         # Every class has its own set of likely features; now and then a row is empty.
         likely = np.where(rng.random((n_classes, n_features)) < 0.3, 0.6, 0.05)
         X *= rng.random((n, n_features)) < likely[labels]
+        if late:
+            first_step = rng.permutation(n_features) * (0.9 * n / n_features)
+            X *= first_step <= np.arange(n)[:, np.newaxis]
         X[rng.random(n) < 0.01] = 0.0
     if scaled:
         X *= 10.0 ** rng.uniform(-3, 3, size=n_features)
