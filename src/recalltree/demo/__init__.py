@@ -1,0 +1,1 @@
+"""The demonstration: next-token prediction over the source of Python's standard library."""
