@@ -108,8 +108,8 @@ class Follower:
         self.followed += 1
         return theirs
 
-    def assert_rare(self):
-        assert self.followed <= 2 + 0.001 * self.decisions, (self.followed, self.decisions)
+    def assert_rare(self, share=0.001):
+        assert self.followed <= 2 + share * self.decisions, (self.followed, self.decisions)
 
 
 class FollowingLearner(LinearLearner):
@@ -121,15 +121,13 @@ class FollowingLearner(LinearLearner):
     ----------
     learner : LinearLearner
         The learner whose place it takes.
-    follower : Follower
-        Where it counts.
     core_row : callable
         Given a router or predictor, the same row of weights in the core after it has learned.
     """
 
-    def __init__(self, learner, follower, core_row):
+    def __init__(self, learner, core_row):
         self.__dict__.update(learner.__dict__)
-        self.follower = follower
+        self.follower = Follower()
         self.core_row = core_row
 
     def learn(self, terms, target, importance):
@@ -146,6 +144,10 @@ class FollowingLearner(LinearLearner):
 
         if self.follower.choose(self.is_worth_it(p, target), ambiguous, core_learned):
             super().learn(terms, target, importance)
+
+    def assert_rare(self):
+        # A step of hinge ends at the hinge, where the same example finds itself the next time.
+        self.follower.assert_rare(share=0.02 if self.loss is HingeLoss else 0.001)
 
     def gradient(self, terms, p, target):
         if self.forced_gradient is not None:

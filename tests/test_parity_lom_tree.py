@@ -30,7 +30,7 @@ class FollowingLOMTree(LOMTreeReference):
         self.core = core
         self.follower = Follower()
         self.plain_learner = self.learner
-        self.learner = FollowingLearner(self.learner, self.follower, self.core_row)
+        self.learner = FollowingLearner(self.learner, self.core_row)
         self.predicting = False
         self.learning = None  # scaled example and weight
         self.visited = []  # nodes an example passed in learning
@@ -127,6 +127,7 @@ def run(stream, config):
             assert_weights_agree(core.model, reference)
     assert_weights_agree(core.model, reference)
     reference.follower.assert_rare()
+    reference.learner.assert_rare()
     return reference
 
 

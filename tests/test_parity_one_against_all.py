@@ -27,7 +27,7 @@ class FollowingOneAgainstAll(OneAgainstAllReference):
         super().__init__(**core.reference_config(), sample=sample)
         self.core = core
         self.follower = Follower()
-        self.learner = FollowingLearner(self.learner, self.follower, self.core_row)
+        self.learner = FollowingLearner(self.learner, self.core_row)
         self.core_label = None
 
     def best(self, candidates, scores):
@@ -67,6 +67,7 @@ def run(stream, config):
             assert_weights_agree(core.model, reference)
     assert_weights_agree(core.model, reference)
     reference.follower.assert_rare()
+    reference.learner.assert_rare()
 
 
 CHOICES = {"learning_rate": [1.0, 0.3, 2.0], "l2": [0.0, 0.0, 1e-3]}

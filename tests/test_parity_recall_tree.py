@@ -30,7 +30,7 @@ class FollowingRecallTree(RecallTreeReference):
         super().__init__(**core.reference_config())
         self.core = core
         self.follower = Follower()
-        self.learner = FollowingLearner(self.learner, self.follower, self.core_row)
+        self.learner = FollowingLearner(self.learner, self.core_row)
         self.predicting = False
         self.last_route = self.last_candidates = self.last_scores = None
         self.core_route = []  # where the core's prediction went
@@ -136,6 +136,7 @@ def run(stream, config):
     assert_nodes_agree(core.model, tree, reference, range(len(reference.nodes)))
     assert_weights_agree(core.model, reference)
     reference.follower.assert_rare()
+    reference.learner.assert_rare()
     return reference
 
 
