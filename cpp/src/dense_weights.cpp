@@ -28,7 +28,8 @@ RowId DenseWeights::add_row() {
 
 float DenseWeights::bias(RowId row) const { return bias_ ? relaxed_load(rows_[row].bias) : 0.0f; }
 
-void DenseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out) const {
+void DenseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+                          bool) const {
   const auto dot = kernels().dot;
   constexpr std::size_t kAhead = 2;
   for (std::size_t i = 0; i < n; ++i) {

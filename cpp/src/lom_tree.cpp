@@ -43,7 +43,7 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
           &seen == &ws.x && level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
       reused += known;
       const float before =
-          known ? ws.shadow_margins[level] : routers_->score(nodes_[n].router, ws.x);
+          known ? ws.shadow_margins[level] : routers_->score(nodes_[n].router, ws.x, false);
       const float after = update_router(n, before, y, weight, ws);
       ws.work.router_evaluations += 2;
       n = after > 0.0f ? nodes_[n].right : nodes_[n].left;
@@ -79,7 +79,7 @@ float LOMTree::update_router(NodeId n, float margin, ClassId y, double weight, W
   const float target = node.margin.mean() > node.class_margins[at].mean() ? -1.0f : 1.0f;
   const Part part{routers_.get(), &node.router, &ws.x, true};
   learner_.learn({&part, 1}, 1, &margin, &target, &weight, ws.x.rate, ws.learner, false);
-  const float after = routers_->score(node.router, ws.x);
+  const float after = routers_->score(node.router, ws.x, false);
   node.margin.add(weight, after);
   node.class_margins[at].add(weight, after);
   return after;
@@ -153,7 +153,7 @@ void LOMTree::descend(const Example& x, std::vector<NodeId>& route,
   NodeId n = root_;
   route.assign(1, n);
   while (!nodes_[n].is_leaf()) {
-    margins.push_back(routers_->score(nodes_[n].router, x));
+    margins.push_back(routers_->score(nodes_[n].router, x, false));
     n = margins.back() > 0.0f ? nodes_[n].right : nodes_[n].left;
     route.push_back(n);
   }

@@ -27,10 +27,7 @@ OneAgainstAll::OneAgainstAll(const OneAgainstAllConfig& config)
       all_config_(config),
       predictors_(make_weights(config.learner, true)) {}
 
-void OneAgainstAll::begin_batch(const Batch&) {
-  predictors_->grow_to(n_classes());
-  predictors_->reclaim();
-}
+void OneAgainstAll::begin_batch(const Batch&) { predictors_->grow_to(n_classes()); }
 
 // --- All classes
 // -----------------------------------------------------------------------------------------------
@@ -114,10 +111,10 @@ void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk&
     const Chunk::Row& row = chunk.rows[i];
     if (row.seen <= begin) continue;
     const std::size_t n = std::min(end, row.seen) - begin;
-    predictors_->scores(rows, n, row.x, p);
+    predictors_->scores(rows, n, row.x, p, shared);
     const float* predicted = p;
     if (const Example& seen = row.x.before(ws.before); &seen != &row.x) {
-      predictors_->scores(rows, n, seen, q);
+      predictors_->scores(rows, n, seen, q, shared);
       predicted = q;
     }
     for (std::size_t c = 0; c < n; ++c) {
@@ -149,6 +146,7 @@ void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double
   if (t % ((known + m) / (m + 1) + (known == 0)) == 0) {
     ClassId winner = kNoClass;
     if (known > 0) {
+      ws.shared = shared;
       score(rows, i, ws);
       winner = ws.labels[static_cast<std::size_t>(
           std::max_element(ws.scores.begin(), ws.scores.end()) - ws.scores.begin())];
@@ -168,7 +166,7 @@ void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double
   ws.importance.assign(n, n > 1 ? weight * others / static_cast<double>(n - 1) : 0.0);
   ws.importance[0] = weight;
   ws.scores.resize(n);
-  predictors_->scores(ws.rows.data(), n, ws.x, ws.scores.data());
+  predictors_->scores(ws.rows.data(), n, ws.x, ws.scores.data(), shared);
   ws.work.predictor_evaluations += n;
   const Part part{predictors_.get(), ws.rows.data(), &ws.x, true};
   learner_.learn({&part, 1}, n, ws.scores.data(), ws.targets.data(), ws.importance.data(),
@@ -206,7 +204,7 @@ void OneAgainstAll::score(const Rows& rows, std::size_t i, Workspace& ws) const 
   ws.labels.resize(n);
   for (std::size_t c = 0; c < n; ++c) ws.labels[c] = order_[c];
   ws.scores.resize(n);
-  predictors_->scores(ws.labels.data(), n, ws.x, ws.scores.data());
+  predictors_->scores(ws.labels.data(), n, ws.x, ws.scores.data(), ws.shared);
   ws.work.predictor_evaluations += n;
 }
 

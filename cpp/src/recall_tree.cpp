@@ -74,11 +74,11 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
     const std::size_t level = ws.route.size() - 1;
     const bool known = unchanged && level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
     reused += known;
-    float f = known ? ws.shadow_margins[level] : margin(n, ws.x);
+    float f = known ? ws.shadow_margins[level] : margin(n, ws.x, shared);
     ++ws.work.router_evaluations;
     update_router(n, f, y, weight, unit, ws, shared);
     if (recall_config_.routing_order == RoutingOrder::update_first) {
-      f = margin(n, ws.x);
+      f = margin(n, ws.x, shared);
       ++ws.work.router_evaluations;
     }
     const NodeId r = tree_.child_or_new(n, f > 0.0f, shared);
@@ -100,13 +100,13 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
     const bool counted =
         stop == last_counted || (level < ws.route.size() && ws.route[level] == stop);
     if (gather_candidates(stop, before.max_candidates, y, ws, shared)) {
-      score_candidates(seen, ws.shadow_route, ws);
+      score_candidates(seen, ws.shadow_route, ws, shared);
       ws.work.progressive_evaluations += ws.candidates.size();
       right = wins(y, counted ? weight * unit : 0.0, ws);
     }
   }
   if (gather_candidates(n, now.max_candidates, y, ws, shared)) {
-    score_candidates(ws.x, ws.route, ws);
+    score_candidates(ws.x, ws.route, ws, shared);
     ws.work.predictor_evaluations += ws.candidates.size();
     if (was_candidate && same) right = wins(y, weight * unit, ws);
     update_predictors(y, weight, ws.route, ws, shared);
@@ -206,9 +206,9 @@ void RecallTree::update_predictors(ClassId y, double weight, const std::vector<N
 // --- Figure 1: Recall_Tree_Test
 // --------------------------------------------------------------------------------
 
-float RecallTree::margin(NodeId n, const Example& x) const {
+float RecallTree::margin(NodeId n, const Example& x, bool shared) const {
   const RowId router = tree_[n].router.load(std::memory_order_acquire);
-  return router == kNoRow ? 0.0f : routers_->score(router, x);
+  return router == kNoRow ? 0.0f : routers_->score(router, x, shared);
 }
 
 double RecallTree::recall(NodeId n, std::uint32_t max_candidates, double unit, bool shared) const {
@@ -226,7 +226,7 @@ void RecallTree::descend(const Example& x, const Limits& limits, double unit,
   route.assign(1, n);
   double recall_n = recall(n, limits.max_candidates, unit, shared);
   while (tree_[n].depth < limits.max_depth) {
-    const float f = margin(n, x);
+    const float f = margin(n, x, shared);
     margins.push_back(f);
     const NodeId r = tree_.child(n, f > 0.0f);
     if (r == kNoNode) break;
@@ -262,21 +262,21 @@ void RecallTree::path_features(const std::vector<NodeId>& route, Example& path) 
   path.values.assign(path.keys.size(), 1.0f);
 }
 
-void RecallTree::score_candidates(const Example& x, const std::vector<NodeId>& route,
-                                  Workspace& ws) const {
+void RecallTree::score_candidates(const Example& x, const std::vector<NodeId>& route, Workspace& ws,
+                                  bool shared) const {
   const std::size_t n = ws.rows.size();
   ws.scores.resize(n);
   ws.extra.resize(n);
-  predictors_->scores(ws.rows.data(), n, x, ws.scores.data());
+  predictors_->scores(ws.rows.data(), n, x, ws.scores.data(), shared);
   path_features(route, ws.path);
   if (ws.path.keys.empty()) return;
-  path_weights_.scores(ws.rows.data(), n, ws.path, ws.extra.data());
+  path_weights_.scores(ws.rows.data(), n, ws.path, ws.extra.data(), shared);
   for (std::size_t i = 0; i < n; ++i) ws.scores[i] += ws.extra[i];
   if (!recall_config_.path_interactions) return;
   for (const NodeId node : ws.path.keys)
     for (std::size_t i = 0; i < n; ++i)
       if (const RowId row = interaction_row(ws.rows[i], node); row != kNoRow)
-        ws.scores[i] += interactions_->score(row, x);
+        ws.scores[i] += interactions_->score(row, x, shared);
 }
 
 bool RecallTree::wins(ClassId y, double added, const Workspace& ws) {
@@ -319,7 +319,7 @@ std::shared_ptr<const void> RecallTree::prepare_prediction(std::size_t n_rows) c
     path_features(ws.route, ws.path);
     ws.scores.assign(ws.rows.size(), 0.0f);
     if (!ws.path.keys.empty())
-      path_weights_.scores(ws.rows.data(), ws.rows.size(), ws.path, ws.scores.data());
+      path_weights_.scores(ws.rows.data(), ws.rows.size(), ws.path, ws.scores.data(), false);
     packed->labels.insert(packed->labels.end(), ws.rows.begin(), ws.rows.end());
     packed->path_scores.insert(packed->path_scores.end(), ws.scores.begin(), ws.scores.end());
     packed->offsets.push_back(static_cast<std::uint32_t>(packed->labels.size()));
@@ -334,14 +334,14 @@ void RecallTree::score(const Rows& rows, std::size_t i, Workspace& ws) const {
     NodeId n = 0;
     for (std::uint32_t depth = 0; depth < now.max_depth; ++depth) {
       ++ws.work.router_evaluations;
-      const NodeId r = tree_.child(n, margin(n, ws.x) > 0.0f);
+      const NodeId r = tree_.child(n, margin(n, ws.x, false) > 0.0f);
       if (r == kNoNode || packed->recall[n] > packed->recall[r]) break;
       n = r;
     }
     const std::uint32_t begin = packed->offsets[n], end = packed->offsets[n + 1];
     ws.labels.assign(packed->labels.begin() + begin, packed->labels.begin() + end);
     ws.scores.resize(ws.labels.size());
-    predictors_->scores(ws.labels.data(), ws.labels.size(), ws.x, ws.scores.data());
+    predictors_->scores(ws.labels.data(), ws.labels.size(), ws.x, ws.scores.data(), false);
     // A path of no features adds nothing, and adding 0 would turn -0 into 0.
     if (n != 0 && recall_config_.path_features != PathFeatures::none)
       for (std::size_t k = 0; k < ws.labels.size(); ++k)
@@ -356,7 +356,7 @@ void RecallTree::score(const Rows& rows, std::size_t i, Workspace& ws) const {
     ws.labels.clear();
     for (const auto& c : ws.candidates) ws.labels.push_back(c.label);
     ws.rows = ws.labels;
-    score_candidates(ws.x, ws.route, ws);
+    score_candidates(ws.x, ws.route, ws, false);
   }
   ws.work.predictor_evaluations += ws.labels.size();
 }
@@ -374,10 +374,6 @@ void RecallTree::route(const Rows& rows, std::size_t i, std::vector<NodeId>& rou
 void RecallTree::begin_batch(const Batch&) {
   predictors_->grow_to(n_classes());
   path_weights_.grow_to(n_classes());
-  predictors_->reclaim();
-  routers_->reclaim();
-  interactions_->reclaim();
-  path_weights_.reclaim();
 }
 
 // Nodes that were not visited since F grew take their new candidates now, so that prediction finds

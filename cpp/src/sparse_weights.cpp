@@ -1,6 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "recalltree/intended_race.hpp"
 #include "recalltree/weights.hpp"
 
@@ -8,17 +12,35 @@ namespace recalltree {
 namespace {
 
 // Where a row belongs: 2^32 / golden ratio spreads consecutive ids, the product maps them to the
-// capacity.
-inline std::size_t home(RowId row, std::size_t capacity) {
-  return static_cast<std::size_t>((std::uint64_t{row * 0x9E3779B1u} * capacity) >> 32);
+// buckets.
+inline std::size_t home(RowId row, std::size_t n_buckets) {
+  return static_cast<std::size_t>((std::uint64_t{row * 0x9E3779B1u} * n_buckets) >> 32);
 }
-inline std::uint32_t load_id(const std::uint32_t& id) {
-  return std::atomic_ref<std::uint32_t>(const_cast<std::uint32_t&>(id))
-      .load(std::memory_order_acquire);
+
+// The next larger number with at most three significant bits: few sizes, so that the arena can
+// reuse what was outgrown.
+std::size_t rounded(std::size_t n) {
+  const int shift = std::max(0, static_cast<int>(std::bit_width(n)) - 3);
+  return ((n + (std::size_t{1} << shift) - 1) >> shift) << shift;
 }
-inline void store_id(std::uint32_t& id, std::uint32_t value) {
-  std::atomic_ref<std::uint32_t>(id).store(value, std::memory_order_release);
+
+// One bit for each of the eight ids that equals this one.
+inline unsigned matches(const std::uint32_t* ids, std::uint32_t id) {
+#if defined(__SSE2__)
+  const __m128i wanted = _mm_set1_epi32(static_cast<int>(id));
+  const __m128i low =
+      _mm_cmpeq_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(ids)), wanted);
+  const __m128i high =
+      _mm_cmpeq_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(ids + 4)), wanted);
+  const __m128i both = _mm_packs_epi16(_mm_packs_epi32(low, high), _mm_setzero_si128());
+  return static_cast<unsigned>(_mm_movemask_epi8(both));
+#else
+  unsigned bits = 0;
+  for (unsigned i = 0; i < 8; ++i) bits |= static_cast<unsigned>(ids[i] == id) << i;
+  return bits;
+#endif
 }
+
 inline void prefetch(const void* p) {
 #if defined(__GNUC__) || defined(__clang__)
   __builtin_prefetch(p);
@@ -33,70 +55,85 @@ RowId SparseWeights::add_row() {
   return static_cast<RowId>(rows_.add([](Row&) {}));
 }
 
-inline SparseWeights::Slot& SparseWeights::find(Table* table, RowId row) {
-  Slot* slots = table->slots();
-  const std::size_t capacity = table->capacity;
-  for (std::size_t i = home(row, capacity);; i = i + 1 < capacity ? i + 1 : 0) {
-    const std::uint32_t found = load_id(slots[i].row_plus_1);
-    if (found == row + 1 || found == 0) return slots[i];
-  }
-}
-
-// A table with room for `more` rows, at most four fifths full. The caller holds the column's lock;
-// readers of the old table stay safe, since the arena keeps it until reclaim().
-SparseWeights::Table* SparseWeights::with_room(Column& column, std::size_t more) {
-  Table* old = column.table.load(std::memory_order_relaxed);
-  const std::size_t needed = (old ? old->size : 0) + more;
-  if (old && needed * 5 <= std::size_t{old->capacity} * 4) return old;
-  return rebuild(column, needed + needed / 2 + 1);
-}
-
-// Moves a column to a table of another size, without the slots of retired rows.
-SparseWeights::Table* SparseWeights::rebuild(Column& column, std::size_t capacity) {
-  Table* old = column.table.load(std::memory_order_relaxed);
-  auto* table = static_cast<Table*>(arena_.allocate(Table::bytes(capacity)));
-  table->capacity = static_cast<std::uint32_t>(capacity);
-  for (std::size_t i = 0; old && i < old->capacity; ++i) {
-    const Slot& slot = old->slots()[i];
-    if (slot.row_plus_1 == 0) continue;
-    if (Row& row = rows_[slot.row_plus_1 - 1]; row.retired) {
-      row.n_slots.fetch_sub(1, std::memory_order_relaxed);
-      --retired_slots_;
-      continue;
+inline SparseWeights::Place SparseWeights::find(const Column& column, RowId row) {
+  for (std::size_t b = home(row, column.n_buckets);; b = b + 1 < column.n_buckets ? b + 1 : 0) {
+    Bucket& bucket = column.buckets[b];
+    if (const unsigned here = matches(bucket.rows_plus_1, row + 1))
+      return {&bucket, static_cast<std::size_t>(std::countr_zero(here)), true};
+    if (bucket.rows_plus_1[kSlots - 1] == 0) {
+      const unsigned free = matches(bucket.rows_plus_1, 0);
+      return {&bucket, static_cast<std::size_t>(std::countr_zero(free)), false};
     }
-    Slot& to = find(table, slot.row_plus_1 - 1);
-    to.row_plus_1 = slot.row_plus_1;
-    to.value = relaxed_load(slot.value);
-    to.accumulator = relaxed_load(slot.accumulator);
-    ++table->size;
   }
-  column.table.store(table, std::memory_order_release);
-  if (old) arena_.retire(old, Table::bytes(old->capacity));
-  return table;
 }
 
-void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out) const {
+// Room for `more` rows, at most three quarters full.
+void SparseWeights::make_room(Column& column, std::size_t more) {
+  const std::size_t needed = column.size + more;
+  if (needed * 4 <= std::size_t{column.n_buckets} * kSlots * 3) return;
+  rebuild(column, rounded(needed * 3 / (2 * kSlots) + 1));
+}
+
+// Moves a column to another number of buckets, without the slots of retired rows.
+void SparseWeights::rebuild(Column& column, std::size_t n_buckets) {
+  Column larger;
+  larger.buckets = static_cast<Bucket*>(arena_.allocate(bytes(n_buckets)));
+  larger.n_buckets = static_cast<std::uint32_t>(n_buckets);
+  visit(column,
+        [&](RowId row, float value, float accumulated) { put(larger, row, value, accumulated); });
+  // What was not put again belonged to retired rows.
+  for (std::size_t b = 0; larger.size < column.size && b < column.n_buckets; ++b)
+    for (const std::uint32_t id : column.buckets[b].rows_plus_1)
+      if (id != 0 && rows_[id - 1].retired) {
+        rows_[id - 1].n_slots.fetch_sub(1, std::memory_order_relaxed);
+        retired_slots_.fetch_sub(1, std::memory_order_relaxed);
+      }
+  if (column.buckets) arena_.release(column.buckets, bytes(column.n_buckets));
+  column.buckets = larger.buckets;
+  column.n_buckets = larger.n_buckets;
+  column.size = larger.size;
+}
+
+void SparseWeights::put(Column& column, RowId row, float value, float accumulated) {
+  const Place place = find(column, row);
+  place.bucket->rows_plus_1[place.at] = row + 1;
+  place.bucket->values[place.at] = value;
+  accumulator(column, place) = accumulated;
+  ++column.size;
+}
+
+template <class Visit>
+void SparseWeights::visit(const Column& column, Visit visit) const {
+  for (std::size_t b = 0; b < column.n_buckets; ++b) {
+    const Bucket& bucket = column.buckets[b];
+    for (std::size_t i = 0; i < kSlots && bucket.rows_plus_1[i] != 0; ++i)
+      if (const RowId row = bucket.rows_plus_1[i] - 1; !rows_[row].retired)
+        visit(row, relaxed_load(bucket.values[i]), relaxed_load(column.accumulators()[b].of[i]));
+  }
+}
+
+void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+                           bool shared) const {
   for (std::size_t i = 0; i < n; ++i) out[i] = bias_ ? relaxed_load(rows_[rows[i]].bias) : 0.0f;
   const std::size_t m = x.keys.size();
-  // Two features ahead the table's head is fetched, one ahead the slots.
-  const auto fetch_slots = [&](std::size_t k) {
-    Table* next = k < m ? table(x.keys[k]) : nullptr;
-    if (next == nullptr) return;
-    for (std::size_t i = 0; i < n; ++i) prefetch(next->slots() + home(rows[i], next->capacity));
+  // One thread alone can fetch the next feature's buckets while it works on this one's.
+  const auto fetch = [&](std::size_t k) {
+    const Column* column = k < m && !shared ? columns_.peek(x.keys[k]) : nullptr;
+    if (column == nullptr || column->buckets == nullptr) return;
+    for (std::size_t i = 0; i < n; ++i)
+      prefetch(column->buckets + home(rows[i], column->n_buckets));
   };
-  const auto fetch_head = [&](std::size_t k) {
-    if (k < m) prefetch(table(x.keys[k]));
-  };
-  fetch_head(0), fetch_head(1), fetch_head(2);
-  fetch_slots(0);
+  fetch(0);
   for (std::size_t k = 0; k < m; ++k) {
-    fetch_head(k + 3);
-    fetch_slots(k + 1);
-    Table* weights = table(x.keys[k]);
-    if (weights == nullptr) continue;
+    fetch(k + 1);
+    Column* column = columns_.peek(x.keys[k]);
+    if (column == nullptr) continue;
+    SpinLock::Guard guard(column->lock, shared);
+    if (column->buckets == nullptr) continue;
     const float z = x.values[k];
     for (std::size_t i = 0; i < n; ++i)
-      out[i] += relaxed_load(find(weights, rows[i]).value) * z;  // free slots hold 0
+      if (const Place place = find(*column, rows[i]); place.found)
+        out[i] += relaxed_load(place.bucket->values[place.at]) * z;
   }
 }
 
@@ -116,28 +153,28 @@ void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& 
     float* r = steps.r.data() + k * kBlock;
     float** targets = steps.targets.data() + k * kBlock;
     SpinLock::Guard guard(column.lock, shared);
-    Table* weights = column.table.load(std::memory_order_relaxed);
-    if (weights == nullptr || (weights->size + active) * 5 > std::size_t{weights->capacity} * 4) {
+    if ((column.size + active) * 4 > std::size_t{column.n_buckets} * kSlots * 3) {
       // Nearly full: make room for those that are really new.
       std::size_t missing = 0;
       for (std::size_t i = 0; i < n; ++i)
-        missing += weighted_g2[i] != 0.0f &&
-                   (weights == nullptr || find(weights, rows[i]).row_plus_1 == 0);
-      if (missing > 0) weights = with_room(column, missing);
+        missing +=
+            weighted_g2[i] != 0.0f && (column.buckets == nullptr || !find(column, rows[i]).found);
+      make_room(column, missing);
     }
-    steps.tables[k] = weights;
+    steps.tables[k] = column.buckets;
     for (std::size_t i = 0; i < n; ++i) {
       if (weighted_g2[i] == 0.0f) continue;
-      Slot& slot = find(weights, rows[i]);
-      if (slot.row_plus_1 == 0) {
-        store_id(slot.row_plus_1, rows[i] + 1);
-        ++weights->size;
+      const Place place = find(column, rows[i]);
+      if (!place.found) {
+        place.bucket->rows_plus_1[place.at] = rows[i] + 1;
+        ++column.size;
         rows_[rows[i]].n_slots.fetch_add(1, std::memory_order_relaxed);
       }
-      const float G = relaxed_load(slot.accumulator) + weighted_g2[i] * (z * z);
-      relaxed_store(slot.accumulator, G);
+      float& accumulated = accumulator(column, place);
+      const float G = relaxed_load(accumulated) + weighted_g2[i] * (z * z);
+      relaxed_store(accumulated, G);
       r[i] = z / std::sqrt(G + kAccumulatorOffset);
-      targets[i] = &slot.value;
+      targets[i] = &place.bucket->values[place.at];
       moved[i] += z * r[i];
     }
   }
@@ -157,17 +194,21 @@ void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& 
 void SparseWeights::apply(const RowId* rows, std::size_t n, const Example& x,
                           const float* weighted_g2, const Steps& steps, const float* h,
                           const float* shrinkage, bool shared) {
+  if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
   for (std::size_t k = 0; k < x.keys.size(); ++k) {
-    // Another part of the same models, or another thread, may have moved the feature to a larger
-    // table; while it moves, the lock keeps this step from getting lost.
     Column& column = columns_[x.keys[k]];
     SpinLock::Guard guard(column.lock, shared);
-    Table* moved = column.table.load(std::memory_order_relaxed);
-    if (moved == steps.tables[k]) moved = nullptr;
+    // Another part of the same models, or another thread, may have moved the feature to more
+    // buckets.
+    const bool stale = column.buckets != steps.tables[k];
     for (std::size_t i = 0; i < n; ++i) {
       if (weighted_g2[i] == 0.0f) continue;
       const float r = steps.r.data()[k * kBlock + i];
-      float* target = moved ? &find(moved, rows[i]).value : steps.targets[k * kBlock + i];
+      float* target = steps.targets[k * kBlock + i];
+      if (stale) {
+        const Place place = find(column, rows[i]);
+        target = &place.bucket->values[place.at];
+      }
       float v = relaxed_load(*target);
       if (shrinkage[i] > 0.0f) v *= std::max(0.0f, 1.0f - shrinkage[i] * (r / x.values[k]));
       relaxed_store(*target, v + h[i] * r);
@@ -180,13 +221,13 @@ void SparseWeights::apply(const RowId* rows, std::size_t n, const Example& x,
   }
 }
 
-// A row's slots are spread over the features' tables, so that it is retired first and its slots are
-// swept up together with those of others. Only for learners with one thread.
+// A row's slots are spread over the features' columns, so that it is retired first and its slots
+// are swept up together with those of others. Only for learners with one thread.
 RowId SparseWeights::renew(RowId row) {
   rows_[row].retired = true;
   retired_.push_back(row);
   retired_slots_ += rows_[row].n_slots;
-  if (retired_slots_ * Table::bytes(1) * 4 > arena_.used()) sweep();
+  if (retired_slots_ * bytes(1) * 4 > arena_.used() * kSlots) sweep();
   for (RowId& old : retired_) {
     if (rows_[old].n_slots != 0) continue;
     const RowId reused = old;
@@ -202,11 +243,10 @@ RowId SparseWeights::renew(RowId row) {
 void SparseWeights::sweep() {
   for (std::size_t key = 0; key < columns_.size() && retired_slots_ > 0; ++key) {
     Column* column = columns_.peek(key);
-    Table* old = column ? column->table.load(std::memory_order_relaxed) : nullptr;
-    std::size_t dead = 0;
-    for (std::size_t i = 0; old && i < old->capacity; ++i)
-      dead += old->slots()[i].row_plus_1 != 0 && rows_[old->slots()[i].row_plus_1 - 1].retired;
-    if (dead > 0) rebuild(*column, (old->size - dead) * 5 / 4 + 2);
+    if (column == nullptr || column->buckets == nullptr) continue;
+    std::size_t live = 0;
+    visit(*column, [&](RowId, float, float) { ++live; });
+    if (live < column->size) rebuild(*column, rounded(live * 3 / (2 * kSlots) + 1));
   }
 }
 
@@ -215,36 +255,39 @@ RowContents SparseWeights::contents(RowId id) const {
   all.bias = rows_[id].bias;
   all.bias_accumulator = rows_[id].bias_accumulator;
   for (std::uint32_t key = 0; key < columns_.size(); ++key) {
-    Table* weights = table(key);
-    if (weights == nullptr) continue;
-    const Slot& slot = find(weights, id);
-    if (slot.row_plus_1 == 0) continue;
+    const Column* column = columns_.peek(key);
+    if (column == nullptr || column->buckets == nullptr) continue;
+    const Place place = find(*column, id);
+    if (!place.found) continue;
     all.keys.push_back(key);
-    all.weights.push_back(slot.value);
-    all.accumulators.push_back(slot.accumulator);
+    all.weights.push_back(place.bucket->values[place.at]);
+    all.accumulators.push_back(accumulator(*column, place));
   }
   return all;
 }
 
 // By feature, and by row within a feature.
 void SparseWeights::save(const std::string& name, State& state) const {
+  struct Entry {
+    RowId row;
+    float value, accumulated;
+  };
   std::vector<std::uint64_t> offsets{0};
   std::vector<std::uint32_t> rows;
   std::vector<float> weights, accumulators, bias, bias_accumulators;
-  std::vector<const Slot*> used;
-  for (std::uint32_t key = 0; key < columns_.size(); ++key) {
-    used.clear();
-    if (Table* column = table(key))
-      for (std::size_t i = 0; i < column->capacity; ++i)
-        if (const Slot& slot = column->slots()[i];
-            slot.row_plus_1 != 0 && !rows_[slot.row_plus_1 - 1].retired)
-          used.push_back(&slot);
-    std::sort(used.begin(), used.end(),
-              [](const Slot* a, const Slot* b) { return a->row_plus_1 < b->row_plus_1; });
-    for (const Slot* slot : used) {
-      rows.push_back(slot->row_plus_1 - 1);
-      weights.push_back(slot->value);
-      accumulators.push_back(slot->accumulator);
+  std::vector<Entry> entries;
+  for (std::size_t key = 0; key < columns_.size(); ++key) {
+    entries.clear();
+    if (const Column* column = columns_.peek(key))
+      visit(*column, [&](RowId row, float value, float accumulated) {
+        entries.push_back({row, value, accumulated});
+      });
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry& a, const Entry& b) { return a.row < b.row; });
+    for (const Entry& entry : entries) {
+      rows.push_back(entry.row);
+      weights.push_back(entry.value);
+      accumulators.push_back(entry.accumulated);
     }
     offsets.push_back(rows.size());
   }
@@ -281,14 +324,13 @@ void SparseWeights::load(const std::string& name, const State& state) {
     check(offsets[key] <= offsets[key + 1] && offsets[key + 1] <= rows.size(),
           ".offsets' is not increasing");
     if (offsets[key] == offsets[key + 1]) continue;
-    Table* column = with_room(columns_.touch(key), offsets[key + 1] - offsets[key]);
+    Column& column = columns_.touch(key);
+    make_room(column, offsets[key + 1] - offsets[key]);
     for (std::size_t k = offsets[key]; k < offsets[key + 1]; ++k) {
       check(rows[k] < size(), ".rows' names a row that does not exist");
-      Slot& slot = find(column, rows[k]);
-      check(slot.row_plus_1 == 0, ".rows' repeats a row");
-      slot = {rows[k] + 1, weights[k], accumulators[k]};
+      check(!find(column, rows[k]).found, ".rows' repeats a row");
+      put(column, rows[k], weights[k], accumulators[k]);
       rows_[rows[k]].n_slots.fetch_add(1, std::memory_order_relaxed);
-      ++column->size;
     }
   }
 }

@@ -1,7 +1,5 @@
 // Memory for rows of weights: large blocks (huge pages where the system grants them), carved into
-// 64-byte aligned pieces. Pieces given back are reused for pieces of the same size, but only after
-// reclaim(): a reader of another thread may still look at a piece that was just replaced by a
-// larger one.
+// 64-byte aligned pieces. Pieces given back are reused for pieces of the same size.
 #pragma once
 
 #include <bit>
@@ -12,7 +10,6 @@
 #include <mutex>
 #include <new>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #if defined(__linux__)
@@ -41,17 +38,12 @@ class Arena {
     return piece;
   }
 
-  void retire(void* piece, std::size_t bytes) {
+  // Gives a piece back; nobody may use it any more.
+  void release(void* piece, std::size_t bytes) {
     bytes = rounded(bytes);
     std::lock_guard lock(mutex_);
     used_ -= bytes;
-    retired_.emplace_back(piece, bytes);
-  }
-
-  // Makes retired pieces available again. Call only while no other thread reads.
-  void reclaim() {
-    for (auto [piece, bytes] : retired_) free_[bytes].push_back(piece);
-    retired_.clear();
+    free_[bytes].push_back(piece);
   }
 
   // Bytes handed out and not given back.
@@ -96,7 +88,6 @@ class Arena {
   std::byte* next_ = nullptr;
   std::size_t left_ = 0, used_ = 0, block_ = std::size_t{1} << 16;
   std::unordered_map<std::size_t, std::vector<void*>> free_;
-  std::vector<std::pair<void*, std::size_t>> retired_;
 };
 
 }  // namespace recalltree

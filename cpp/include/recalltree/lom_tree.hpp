@@ -50,7 +50,6 @@ class LOMTree final : public Learner {
   void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
                  bool shared) override;
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
-  void begin_batch(const Batch&) override { routers_->reclaim(); }
   // Swaps change the shape of the tree, so that one thread learns, whatever the size of the team.
   void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
 

@@ -64,13 +64,14 @@ class RecallTree final : public Learner {
   // those computed on the way.
   void descend(const Example& x, const Limits& limits, double inflation, std::vector<NodeId>& route,
                std::vector<float>& margins, bool shared) const;
-  float margin(NodeId n, const Example& x) const;
+  float margin(NodeId n, const Example& x, bool shared) const;
   double recall(NodeId n, std::uint32_t max_candidates, double inflation, bool shared) const;
   // Into ws.candidates; false, and nothing there, if y is given and is not one of them.
   bool gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y, Workspace& ws,
                          bool shared) const;
   // Scores of ws.candidates at the end of a route, into ws.scores.
-  void score_candidates(const Example& x, const std::vector<NodeId>& route, Workspace& ws) const;
+  void score_candidates(const Example& x, const std::vector<NodeId>& route, Workspace& ws,
+                        bool shared) const;
   void path_features(const std::vector<NodeId>& route, Example& path) const;
   // Whether y wins among the scored ws.candidates if its count is taken to be smaller by `added`.
   static bool wins(ClassId y, double added, const Workspace& ws);

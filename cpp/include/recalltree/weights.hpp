@@ -28,7 +28,7 @@ inline constexpr std::size_t kBlock = 16;  // rows that learn together, at most
 struct Steps {
   AlignedFloats r;
   std::vector<float*> targets;      // sparse rows: where each r goes,
-  std::vector<const void*> tables;  // as long as the feature still has this table
+  std::vector<const void*> tables;  // as long as the feature still has these buckets
   float bias_r[kBlock];
 };
 
@@ -48,15 +48,16 @@ class Weights {
     while (size() < rows) add_row();
   }
 
-  // Scores of n rows on one example, biases included.
-  virtual void scores(const RowId* rows, std::size_t n, const Example& x, float* out) const = 0;
-  float score(RowId row, const Example& x) const {
+  // Scores of n rows on one example, biases included. shared: other threads may be learning.
+  virtual void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+                      bool shared) const = 0;
+  float score(RowId row, const Example& x, bool shared) const {
     float p;
-    scores(&row, 1, x, &p);
+    scores(&row, 1, x, &p, shared);
     return p;
   }
 
-  // weighted_g2[i] = 0 leaves row i out. shared: other threads may be learning too.
+  // weighted_g2[i] = 0 leaves row i out.
   virtual void accumulate(const RowId* rows, std::size_t n, const Example& x,
                           const float* weighted_g2, Steps& steps, double* c, bool shared) = 0;
   // For the rows not left out: after w *= max(0, 1 - shrinkage / sqrt(G)), the step.
@@ -69,8 +70,6 @@ class Weights {
   virtual void save(const std::string& name, State& state) const = 0;
   virtual void load(const std::string& name, const State& state) = 0;
   virtual std::size_t bytes() const = 0;
-  // Between calls, while nobody else reads.
-  virtual void reclaim() {}
 };
 
 // One contiguous row per model.
@@ -81,7 +80,8 @@ class DenseWeights final : public Weights {
 
   RowId add_row() override;
   std::size_t size() const override { return rows_.size(); }
-  void scores(const RowId* rows, std::size_t n, const Example& x, float* out) const override;
+  void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+              bool shared) const override;
   void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
                   Steps& steps, double* c, bool shared) override;
   void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
@@ -111,17 +111,17 @@ class DenseWeights final : public Weights {
   StableVector<Row> rows_;
 };
 
-// One small open-addressing table per feature, from rows to weights: memory only for pairs (row,
-// feature) that were updated, and no collisions. By feature, because an example asks for the same
-// few features of many rows: the table of a rare feature is a few cache lines, and that of a
-// frequent one stays in cache.
+// One small hash table per feature, from rows to weights: memory only for pairs (row, feature) that
+// were updated, and no collisions. By feature, because an example asks for the same few features of
+// many rows. A bucket is one cache line, so that reading a weight costs at most one miss.
 class SparseWeights final : public Weights {
  public:
   explicit SparseWeights(bool bias) : bias_(bias) {}
 
   RowId add_row() override;
   std::size_t size() const override { return rows_.size(); }
-  void scores(const RowId* rows, std::size_t n, const Example& x, float* out) const override;
+  void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+              bool shared) const override;
   void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
                   Steps& steps, double* c, bool shared) override;
   void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
@@ -131,47 +131,58 @@ class SparseWeights final : public Weights {
   void save(const std::string& name, State& state) const override;
   void load(const std::string& name, const State& state) override;
   std::size_t bytes() const override { return arena_.used() + rows_.bytes() + columns_.bytes(); }
-  void reclaim() override { arena_.reclaim(); }
 
  private:
-  // All of a weight in one place: a random access costs one cache miss, whether it reads or learns.
-  struct Slot {
-    std::uint32_t row_plus_1;  // 0: free
-    float value, accumulator;
+  static constexpr std::size_t kSlots = 8;
+  struct alignas(64) Bucket {
+    std::uint32_t rows_plus_1[kSlots];  // filled from the front; 0: free
+    float values[kSlots];               // 0 where free
   };
-  struct Table {
-    std::uint32_t size, capacity;
-    Slot* slots() { return reinterpret_cast<Slot*>(this + 1); }
-    static std::size_t bytes(std::size_t capacity) {
-      return sizeof(Table) + capacity * sizeof(Slot);
-    }
+  struct Accumulators {
+    float of[kSlots];
   };
+  // Guarded by the lock while several threads learn.
   struct Column {
-    std::atomic<Table*> table{nullptr};
+    Bucket* buckets = nullptr;  // followed by as many Accumulators
+    std::uint32_t n_buckets = 0, size = 0;
     SpinLock lock;
+    Accumulators* accumulators() const {
+      return reinterpret_cast<Accumulators*>(buckets + n_buckets);
+    }
   };
   struct Row {
     float bias = 0.0f, bias_accumulator = 0.0f;
     std::atomic<std::uint32_t> n_slots{0};
-    bool retired = false;  // its slots go when their tables are next rebuilt
+    bool retired = false;  // its slots go when their columns are next rebuilt
+  };
+  // A row's place in a column, or the free one where it belongs.
+  struct Place {
+    Bucket* bucket;
+    std::size_t at;
+    bool found;
   };
 
-  // The slot of a row, or the free slot where it belongs.
-  static Slot& find(Table* table, RowId row);
-  Table* with_room(Column& column, std::size_t more);
-  Table* rebuild(Column& column, std::size_t capacity);
-  void sweep();
-  Table* table(std::uint32_t key) const {
-    const Column* column = columns_.peek(key);
-    return column ? column->table.load(std::memory_order_acquire) : nullptr;
+  static Place find(const Column& column, RowId row);
+  static std::size_t bytes(std::size_t n_buckets) {
+    return n_buckets * (sizeof(Bucket) + sizeof(Accumulators));
   }
+  static float& accumulator(const Column& column, const Place& place) {
+    return column.accumulators()[place.bucket - column.buckets].of[place.at];
+  }
+  void make_room(Column& column, std::size_t more);
+  void rebuild(Column& column, std::size_t n_buckets);
+  void put(Column& column, RowId row, float value, float accumulated);
+  void sweep();
+  // Calls visit(row, value, accumulator) for all rows of a column that are not retired.
+  template <class Visit>
+  void visit(const Column& column, Visit visit) const;
 
   bool bias_;
   Arena arena_;
   StableVector<Row> rows_;
   StableVector<Column> columns_;  // by feature; made on first use
   std::vector<RowId> retired_;    // rows that still have slots
-  std::size_t retired_slots_ = 0;
+  std::atomic<std::size_t> retired_slots_{0};
 };
 
 }  // namespace recalltree

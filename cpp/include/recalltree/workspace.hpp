@@ -51,6 +51,7 @@ struct Workspace {
   std::uint64_t stamp = 0;
   Work work;
   Progress progress;
+  bool shared = false;             // other threads are learning
   const void* prepared = nullptr;  // what the learner prepared for this prediction, if anything
 };
 
