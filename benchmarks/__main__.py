@@ -11,9 +11,10 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import datasets, report, vowpal
+from benchmarks import choices, datasets, report, shares, vowpal
 from benchmarks.comparison import ALGORITHMS, PROGRAMS, compare
 
+STUDIES = {"choices": choices, "shares": shares}  # of recalltree alone
 PLACES = {"data_dir": "DIR", "cache_dir": "DIR", "json": "FILE"}  # not part of a result
 
 
@@ -45,6 +46,14 @@ def build_parser() -> argparse.ArgumentParser:
     add("--parameters", type=json.loads, help="JSON object: parameters of recalltree's estimators")
     add("--cache-dir", type=Path, default=datasets.default_cache_dir())
     add("--json", type=Path, help="also write the report here, after every comparison")
+    for name, module in STUDIES.items():
+        study = commands.add_parser(
+            name,
+            help=module.__doc__.splitlines()[0],
+            description=module.__doc__,
+            formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        )
+        module.add_arguments(study)
     return parser
 
 
@@ -99,8 +108,12 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
 
 def main(arguments: list[str]) -> None:
     """Run a command; without arguments, the comparison with Vowpal Wabbit as it is by default."""
+    options, console = build_parser().parse_args(arguments or ["vowpal"]), Console(stderr=True)
     try:
-        run(build_parser().parse_args(arguments or ["vowpal"]), Console(stderr=True))
+        if options.command in STUDIES:
+            STUDIES[options.command].run(options, canonical_command, console)
+        else:
+            run(options, console)
     except (FileNotFoundError, ValueError) as error:
         raise SystemExit(f"error: {error}") from None
 

@@ -1,0 +1,109 @@
+"""Routers that learn with and without the example in the share of the side it would go to.
+
+Figure 2b of the paper weights the entropy of a child by the examples that the child has, which
+leaves out the one that is being routed. The package counts it. Only the NumPy reference can be
+given the figure's rule, so that both are measured with it, on some of a set's classes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import datasets, report
+from benchmarks.choices import CHOICES
+from recalltree.reference import RecallTreeReference
+from recalltree.reference.linear_learner import Term
+from recalltree.reference.recall_tree import EMPTY, ENTROPY_FLOOR
+
+
+class FigureShares(RecallTreeReference):
+    """The reference with the shares of figure 2b, line by line."""
+
+    def update_router(self, z: np.ndarray, y: int, weight: float, node: Any) -> None:
+        left = node.left.histogram if node.left else EMPTY
+        right = node.right.histogram if node.right else EMPTY
+        total = node.histogram.total
+        share_left, share_right = left.total / total, right.total / total
+        entropy_if_left = share_left * left.entropy_with(y, weight) + share_right * right.entropy()
+        entropy_if_right = share_left * left.entropy() + share_right * right.entropy_with(y, weight)
+        delta = entropy_if_left - entropy_if_right
+        if abs(delta) < ENTROPY_FLOOR:
+            return
+        importance = {
+            "total_entropy": total * abs(delta),
+            "entropy": weight * abs(delta),
+            "unit": weight,
+        }[self.router_weighting]
+        self.learner.learn([Term(node.router, z)], +1 if delta > 0 else -1, importance)
+
+
+RULES = {"example counted": RecallTreeReference, "figure 2b": FigureShares}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--data-dir", type=Path, help="folder that holds glyphs/; without it: a generated set")
+    add("--classes", type=int, default=100, help="use the rows of the first so many classes")
+    add("--rows", type=int, help="use the first so many rows of each part only")
+    add("--cache-dir", type=Path, default=datasets.default_cache_dir())
+    add("--json", type=Path, help="also write the report here")
+
+
+def run(
+    options: argparse.Namespace,
+    canonical_command: Callable[[argparse.Namespace], str],
+    console: Console,
+) -> dict[str, Any]:
+    """Measure both rules with every weighting of the routers, and print a table."""
+    name = "glyphs" if options.data_dir else "generated-dense"
+    dataset = datasets.load(name, options.data_dir, options.cache_dir, options.rows)
+    parts = (dataset.X_train, dataset.y_train), (dataset.X_test, dataset.y_test)
+    train, test = ((X[y < options.classes].astype(float), y[y < options.classes]) for X, y in parts)
+    results = []
+    for rule, reference in RULES.items():
+        for weighting in CHOICES["router_weighting"]:
+            console.log(f"{name}: {rule}, {weighting}")
+            model = reference(dataset.n_features, router_weighting=weighting, path_features="leaf")
+            for x, y in zip(*train, strict=True):
+                model.learn(x, int(y), first_pass=False)
+            wrong = [model.predict(x) != y for x, y in zip(*test, strict=True)]
+            results.append(
+                {
+                    "shares": rule,
+                    "router_weighting": weighting,
+                    "error": float(np.mean(wrong)),
+                    "n_nodes": len(model.nodes),
+                }
+            )
+    content = {
+        "command": canonical_command(options),
+        "set": name,
+        "n_train": len(train[1]),
+        "n_test": len(test[1]),
+        "versions": report.versions(),
+        "results": results,
+    }
+    if options.json:
+        report.write_json(options.json, content)
+    Console().print(table(results))
+    return content
+
+
+def table(results: list[dict[str, Any]]) -> Table:
+    """Return one line per rule and weighting."""
+    shown = Table()
+    for heading in ("shares", "router weighting"):
+        shown.add_column(heading)
+    for heading in ("error %", "nodes"):
+        shown.add_column(heading, justify="right")
+    for result in results:
+        error = f"{100 * result['error']:.1f}"
+        shown.add_row(result["shares"], result["router_weighting"], error, str(result["n_nodes"]))
+    return shown
