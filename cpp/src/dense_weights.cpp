@@ -88,17 +88,18 @@ RowContents DenseWeights::contents(RowId id) const {
   return all;
 }
 
-void DenseWeights::save(const std::string& name, State& state) const {
+void DenseWeights::save(const std::string& name, State& state,
+                        const std::vector<RowId>& rows) const {
   std::vector<float> weights, accumulators, bias, bias_accumulators;
-  for (std::size_t i = 0; i < size(); ++i) {
-    const Row& row = rows_[i];
+  for (const RowId id : rows) {
+    const Row& row = rows_[id];
     weights.insert(weights.end(), row.values, row.values + n_features_);
     accumulators.insert(accumulators.end(), row.accumulators, row.accumulators + n_features_);
     bias.push_back(row.bias);
     bias_accumulators.push_back(row.bias_accumulator);
   }
-  state.put(name + ".weights", weights, {size(), n_features_});
-  state.put(name + ".accumulators", accumulators, {size(), n_features_});
+  state.put(name + ".weights", weights, {rows.size(), n_features_});
+  state.put(name + ".accumulators", accumulators, {rows.size(), n_features_});
   state.put(name + ".bias", bias);
   state.put(name + ".bias_accumulators", bias_accumulators);
 }

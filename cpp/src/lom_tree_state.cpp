@@ -6,7 +6,7 @@ namespace recalltree {
 State LOMTree::save() {
   State state;
   save_common(state);
-  routers_->save("routers", state);
+  std::vector<RowId> rows;  // in the order of their nodes, whatever swaps did to their numbers
   std::vector<std::uint32_t> left, right, parent, router, majority, labels;
   std::vector<double> min_count, margins, values;
   std::vector<std::uint64_t> offsets{0};
@@ -14,7 +14,8 @@ State LOMTree::save() {
     left.push_back(node.left);
     right.push_back(node.right);
     parent.push_back(node.parent);
-    router.push_back(node.router);
+    router.push_back(node.is_leaf() ? kNoRow : static_cast<RowId>(rows.size()));
+    if (!node.is_leaf()) rows.push_back(node.router);
     majority.push_back(node.majority);
     min_count.push_back(node.min_count);
     margins.insert(margins.end(), {node.margin.sum, node.margin.weight});
@@ -25,6 +26,7 @@ State LOMTree::save() {
       values.insert(values.end(), {margin.sum, margin.weight});
     offsets.push_back(labels.size());
   }
+  routers_->save("routers", state, rows);
   state.put("tree.left", left);
   state.put("tree.right", right);
   state.put("tree.parent", parent);

@@ -267,7 +267,8 @@ RowContents SparseWeights::contents(RowId id) const {
 }
 
 // By feature, and by row within a feature.
-void SparseWeights::save(const std::string& name, State& state) const {
+void SparseWeights::save(const std::string& name, State& state,
+                         const std::vector<RowId>& kept) const {
   struct Entry {
     RowId row;
     float value, accumulated;
@@ -276,11 +277,13 @@ void SparseWeights::save(const std::string& name, State& state) const {
   std::vector<std::uint32_t> rows;
   std::vector<float> weights, accumulators, bias, bias_accumulators;
   std::vector<Entry> entries;
+  std::vector<RowId> number(size(), kNoRow);
+  for (std::size_t i = 0; i < kept.size(); ++i) number[kept[i]] = static_cast<RowId>(i);
   for (std::size_t key = 0; key < columns_.size(); ++key) {
     entries.clear();
     if (const Column* column = columns_.peek(key))
       visit(*column, [&](RowId row, float value, float accumulated) {
-        entries.push_back({row, value, accumulated});
+        if (number[row] != kNoRow) entries.push_back({number[row], value, accumulated});
       });
     std::sort(entries.begin(), entries.end(),
               [](const Entry& a, const Entry& b) { return a.row < b.row; });
@@ -291,9 +294,9 @@ void SparseWeights::save(const std::string& name, State& state) const {
     }
     offsets.push_back(rows.size());
   }
-  for (std::size_t i = 0; i < size(); ++i) {
-    bias.push_back(rows_[i].bias);
-    bias_accumulators.push_back(rows_[i].bias_accumulator);
+  for (const RowId row : kept) {
+    bias.push_back(rows_[row].bias);
+    bias_accumulators.push_back(rows_[row].bias_accumulator);
   }
   state.put(name + ".offsets", offsets);
   state.put(name + ".rows", rows);

@@ -10,8 +10,6 @@
 
 namespace recalltree {
 
-inline constexpr RowId kNoRow = ~RowId{0};
-
 struct Node {
   LabelHistogram histogram;                           // guarded by lock while several threads learn
   std::atomic<NodeId> left{kNoNode}, right{kNoNode};  // made on first use

@@ -12,6 +12,7 @@ using NodeId = std::uint32_t;   // nodes are numbered in the order of their crea
 using RowId = std::uint32_t;    // one linear model: a row of weights
 
 inline constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
+inline constexpr RowId kNoRow = std::numeric_limits<RowId>::max();
 inline constexpr ClassId kNoClass = std::numeric_limits<ClassId>::max();
 inline constexpr std::size_t kLanes = 16;  // floats a kernel works on at a time, on every CPU
 

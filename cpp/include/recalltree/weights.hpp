@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,14 @@ class Weights {
   // A row that knows nothing, instead of this one, which nobody may use any more.
   virtual RowId renew(RowId row) = 0;
   virtual RowContents contents(RowId row) const = 0;
-  virtual void save(const std::string& name, State& state) const = 0;
+  // The given rows, numbered anew in this order.
+  virtual void save(const std::string& name, State& state,
+                    const std::vector<RowId>& rows) const = 0;
+  void save(const std::string& name, State& state) const {
+    std::vector<RowId> all(size());
+    std::iota(all.begin(), all.end(), RowId{0});
+    save(name, state, all);
+  }
   virtual void load(const std::string& name, const State& state) = 0;
   virtual std::size_t bytes() const = 0;
 };
@@ -88,7 +96,8 @@ class DenseWeights final : public Weights {
              const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
   RowId renew(RowId row) override;
   RowContents contents(RowId row) const override;
-  void save(const std::string& name, State& state) const override;
+  using Weights::save;
+  void save(const std::string& name, State& state, const std::vector<RowId>& rows) const override;
   void load(const std::string& name, const State& state) override;
   std::size_t bytes() const override {
     return values_.used() + accumulators_.used() + rows_.bytes();
@@ -128,7 +137,8 @@ class SparseWeights final : public Weights {
              const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
   RowId renew(RowId row) override;
   RowContents contents(RowId row) const override;
-  void save(const std::string& name, State& state) const override;
+  using Weights::save;
+  void save(const std::string& name, State& state, const std::vector<RowId>& rows) const override;
   void load(const std::string& name, const State& state) override;
   std::size_t bytes() const override { return arena_.used() + rows_.bytes() + columns_.bytes(); }
 
