@@ -68,7 +68,7 @@ BAD_X = {
             (np.ones(1), np.array([2**40], dtype=np.int64), np.r_[0, np.ones(N, dtype=np.int64)]),
             shape=(N, 2**41),
         ),
-        "X has 2199023255552 features, and 1073741824 is the most",
+        "X has 2199023255552 features, and 536870912 is the most",
     ),
     "no rows": (lambda: good()[0][:0], "0 sample"),
     "no columns": (lambda: good()[0][:, :0], "0 feature"),
