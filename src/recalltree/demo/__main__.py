@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import platform
 import sys
+from textwrap import indent
 
 import click
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -126,10 +126,9 @@ def show_completions(completer: Completer, console: Console) -> None:
     for beginning in BEGINNINGS:
         completion = completer.complete(beginning)
         others = ", ".join(completion.best[1:])
-        line = Text.assemble(
-            "\n", beginning, " » ", (completion.rest, "bold green"), (f"   # or {others}", "dim")
-        )
-        console.print(Padding(line, (0, 0, 0, 4), expand=False))
+        rest = (completion.rest, "bold green"), (f"   # or {others}", "dim")
+        code = indent(f"\n{beginning} » ", "    ")
+        console.print(Text.assemble(code, *rest))
 
 
 def _percent(share: float | None) -> str:
