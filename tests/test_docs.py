@@ -1,0 +1,52 @@
+"""What the documents name exists."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "benchmarks" / "README.md"]
+ALGORITHM = (ROOT / "docs" / "algorithm.md").read_text()
+MODULES = [
+    importlib.import_module(name)
+    for name in (
+        "recalltree.reference",
+        "recalltree.reference.recall_tree",
+        "recalltree.reference.linear_learner",
+    )
+]
+
+CPP_NAMES = sorted(set(re.findall(r"`(\w+\.[ch]pp)(?:::([\w:]+))?`", ALGORITHM)))
+PYTHON_NAMES = sorted(set(re.findall(r"`((?:\w+\.)*[A-Z]\w+\.\w+)`", ALGORITHM)))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize(("file", "function"), CPP_NAMES)
+def test_cpp_functions_of_the_map_exist(file, function):
+    folders = ("cpp/src", "cpp/include/recalltree")
+    found = [path for folder in folders if (path := ROOT / folder / file).exists()]
+    assert found
+    assert not function or re.search(rf"\b{function}\(", found[0].read_text())
+
+
+@pytest.mark.parametrize("name", PYTHON_NAMES)
+def test_python_names_of_the_map_exist(name):
+    *_, owner, attribute = name.split(".")
+    classes = [getattr(module, owner) for module in MODULES if hasattr(module, owner)]
+    assert classes, owner
+    if not hasattr(classes[0], attribute):  # made by the constructor
+        module = importlib.import_module(classes[0].__module__)
+        assert f"self.{attribute} = " in Path(module.__file__).read_text()
+
+
+def test_the_map_is_not_empty():
+    assert len(CPP_NAMES) > 20
+    assert len(PYTHON_NAMES) > 20
