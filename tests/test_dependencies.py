@@ -20,7 +20,8 @@ SOURCES = sorted((ROOT / "cpp" / "src").glob("*.cpp"))
 LAYERS = [
     "arena config example intended_race rows spin_lock stable_vector state thread_team types",
     "kernels kernels_impl",
-    "criteria feature_scale label_histogram label_index linear_learner tree weights workspace",
+    "criteria dense_weights feature_scale label_histogram label_index linear_learner sparse_weights"
+    " tree weights workspace",
     "learner lom_tree one_against_all recall_tree",
 ]
 LAYER_OF = {name: level for level, names in enumerate(LAYERS) for name in names.split()}

@@ -1,9 +1,10 @@
+#include "recalltree/dense_weights.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 #include "recalltree/intended_race.hpp"
 #include "recalltree/kernels.hpp"
-#include "recalltree/weights.hpp"
 
 namespace recalltree {
 namespace {

@@ -1,3 +1,5 @@
+#include "recalltree/sparse_weights.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -6,7 +8,6 @@
 #endif
 
 #include "recalltree/intended_race.hpp"
-#include "recalltree/weights.hpp"
 
 namespace recalltree {
 namespace {

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "config.hpp"
+#include "dense_weights.hpp"
 #include "feature_scale.hpp"
 #include "kernels.hpp"
+#include "sparse_weights.hpp"
 #include "weights.hpp"
 
 namespace recalltree {

@@ -1,0 +1,53 @@
+// One contiguous row per model.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "arena.hpp"
+#include "stable_vector.hpp"
+#include "weights.hpp"
+
+namespace recalltree {
+
+class DenseWeights final : public Weights {
+ public:
+  DenseWeights(std::size_t n_features, bool bias)
+      : n_(padded(n_features)), n_features_(n_features), bias_(bias) {}
+
+  RowId add_row() override;
+  std::size_t size() const override { return rows_.size(); }
+  void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+              bool shared) const override;
+  void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+                  Steps& steps, double* c, bool shared) override;
+  void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+             const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
+  RowId renew(RowId row) override;
+  RowContents contents(RowId row) const override;
+  using Weights::save;
+  void save(const std::string& name, State& state, const std::vector<RowId>& rows) const override;
+  void load(const std::string& name, const State& state) override;
+  std::size_t bytes() const override {
+    return values_.used() + accumulators_.used() + rows_.bytes();
+  }
+
+  // For matrix products over many rows: the weights and the bias of one.
+  const float* values(RowId row) const { return rows_[row].values; }
+  float bias(RowId row) const;
+  std::size_t stride() const { return n_; }
+
+ private:
+  struct Row {
+    float* values = nullptr;
+    float* accumulators = nullptr;
+    float bias = 0.0f, bias_accumulator = 0.0f;
+  };
+  std::size_t n_, n_features_;
+  bool bias_;
+  Arena values_, accumulators_;  // apart, so that prediction streams through values only
+  StableVector<Row> rows_;
+};
+
+}  // namespace recalltree
