@@ -1,0 +1,149 @@
+// What the learners share.
+#pragma once
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "recalltree/learner.hpp"
+#include "rows.hpp"
+#include "state.hpp"
+
+namespace recalltree::bindings {
+
+inline void check_class(const Learner& model, ClassId y) {
+  if (y >= model.n_classes()) throw nb::index_error("no such class");
+}
+
+template <class Model, class Class>
+void bind_common(Class& c) {
+  c.def(
+      "learn",
+      [](Model& m, const HeldRows& x, Vector<std::uint32_t> labels,
+         std::optional<Vector<float>> weights, std::optional<Vector<std::int64_t>> order,
+         std::size_t n_threads, bool first_pass) {
+        const std::size_t n = x.rows.n_rows;
+        if (labels.shape(0) != n) throw nb::value_error("labels and rows differ in number");
+        if (weights && weights->shape(0) != n)
+          throw nb::value_error("weights and rows differ in number");
+        if (x.rows.n_features != m.config().learner.n_features)
+          throw nb::value_error("wrong number of features");
+        if (order)
+          for (std::size_t i = 0; i < order->shape(0); ++i)
+            if ((*order)(i) < 0 || static_cast<std::size_t>((*order)(i)) >= n)
+              throw nb::value_error("order names a row that does not exist");
+        const Batch batch{&x.rows, labels.data(), weights ? weights->data() : nullptr,
+                          order ? order->data() : nullptr, order ? order->shape(0) : n};
+        nb::gil_scoped_release release;
+        m.learn(batch, n_threads, first_pass);
+      },
+      "rows"_a, "labels"_a, "weights"_a.none(), "order"_a.none(), "n_threads"_a, "first_pass"_a);
+  const auto check_width = [](const Model& m, const HeldRows& x) {
+    if (x.rows.n_features != m.config().learner.n_features)
+      throw nb::value_error("wrong number of features");
+    if (m.n_classes_seen() == 0) throw nb::value_error("nothing has been learned yet");
+  };
+  c.def(
+      "predict",
+      [check_width](const Model& m, const HeldRows& x, std::size_t n_threads) {
+        check_width(m, x);
+        std::vector<std::int32_t> ids(x.rows.n_rows);
+        {
+          nb::gil_scoped_release release;
+          m.predict(x.rows, n_threads, ids.data());
+        }
+        return to_numpy(std::move(ids));
+      },
+      "rows"_a, "n_threads"_a);
+  c.def(
+      "predict_topk",
+      [check_width](const Model& m, const HeldRows& x, std::size_t k, std::size_t n_threads) {
+        check_width(m, x);
+        std::vector<std::int32_t> ids(x.rows.n_rows * k);
+        std::vector<float> scores(ids.size());
+        {
+          nb::gil_scoped_release release;
+          m.predict_topk(x.rows, k, n_threads, ids.data(), scores.data());
+        }
+        const std::vector<std::size_t> shape{x.rows.n_rows, k};
+        return nb::make_tuple(to_numpy(std::move(ids), shape), to_numpy(std::move(scores), shape));
+      },
+      "rows"_a, "k"_a, "n_threads"_a);
+  c.def(
+      "candidates",
+      [check_width](const Model& m, const HeldRows& x, std::size_t n_threads) {
+        check_width(m, x);
+        Candidates all;
+        {
+          nb::gil_scoped_release release;
+          all = m.candidates(x.rows, n_threads);
+        }
+        return nb::make_tuple(
+            to_numpy(std::vector<std::int64_t>(all.offsets.begin(), all.offsets.end())),
+            to_numpy(std::vector<std::int32_t>(all.labels.begin(), all.labels.end())),
+            to_numpy(std::move(all.scores)));
+      },
+      "rows"_a, "n_threads"_a);
+  c.def("state", [](Model& m) { return to_dict(m.save()); });
+  c.def("memory_bytes", [](const Model& m) {
+    nb::dict out;
+    for (const auto& [part, bytes] : m.memory()) out[part.c_str()] = bytes;
+    return out;
+  });
+  c.def_prop_ro("work", [](const Model& m) {
+    const Work w = m.work();
+    nb::dict out;
+    out["examples_learned"] = w.examples_learned;
+    out["examples_predicted"] = w.examples_predicted;
+    out["router_evaluations"] = w.router_evaluations;
+    out["predictor_evaluations"] = w.predictor_evaluations;
+    out["progressive_evaluations"] = w.progressive_evaluations;
+    out["histogram_touches"] = w.histogram_touches;
+    return out;
+  });
+  c.def_prop_ro("n_examples", [](const Model& m) { return m.n_examples(); });
+  c.def_prop_ro("n_classes", [](const Model& m) { return m.n_classes(); });
+  c.def_prop_ro("n_classes_seen", [](const Model& m) { return m.n_classes_seen(); });
+  c.def_prop_ro("progressive_weight", [](const Model& m) { return m.progress().weight; });
+  c.def_prop_ro("progressive_errors", [](const Model& m) { return m.progress().errors; });
+}
+
+// from_state(state, **config): a new model, then its state.
+template <class Model, class Class>
+void bind_from_state(Class& c) {
+  c.def_static(
+      "from_state",
+      [](nb::dict state, nb::kwargs config) {
+        nb::object made = nb::type<Model>()(**config);
+        nb::cast<Model&>(made).load(to_state(state));
+        return made;
+      },
+      "state"_a, "config"_a);
+}
+
+template <class Model>
+nb::tuple routes(const Model& m, const HeldRows& x) {
+  if (x.rows.n_features != m.config().learner.n_features)
+    throw nb::value_error("wrong number of features");
+  if (m.n_classes_seen() == 0) throw nb::value_error("nothing has been learned yet");
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int32_t> nodes;
+  std::vector<NodeId> route;
+  for (std::size_t i = 0; i < x.rows.n_rows; ++i) {
+    m.route(x.rows, i, route);
+    nodes.insert(nodes.end(), route.begin(), route.end());
+    offsets.push_back(static_cast<std::int64_t>(nodes.size()));
+  }
+  return nb::make_tuple(to_numpy(std::move(offsets)), to_numpy(std::move(nodes)));
+}
+
+inline void check_node(std::size_t n, std::size_t size) {
+  if (n >= size) throw nb::index_error("no such node");
+}
+
+}  // namespace recalltree::bindings

@@ -1,0 +1,12 @@
+// A learner's state as a dict of arrays.
+#pragma once
+
+#include "arrays.hpp"
+#include "recalltree/state.hpp"
+
+namespace recalltree::bindings {
+
+nb::dict to_dict(const State& state);
+State to_state(const nb::dict& dict);
+
+}  // namespace recalltree::bindings
