@@ -23,6 +23,7 @@ from recalltree.estimators.passes import (
 )
 from recalltree.estimators.prediction import Predictions
 from recalltree.estimators.progress import progress_bar
+from recalltree.estimators.progressive_curve import ProgressiveCurve
 from recalltree.labels import Growth, LabelTable, as_labels
 from recalltree.validation import (
     Matrix,
@@ -40,6 +41,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
 
     _core_type: ClassVar[Any]
     _core: Any
+    _curve: ProgressiveCurve
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "loss": [StrOptions({"logistic", "hinge", "squared"})],
@@ -170,6 +172,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
                 examples.kept,
                 n_threads=n_threads,
                 first_pass=True,
+                curve=self._curve,
                 report=report,
             )
         return self
@@ -207,7 +210,13 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
         growth.commit()
         self.__dict__.pop("validation_errors_", None)
         # At once, so that no interrupt finds the core of one model with the labels of another.
-        self.__dict__.update(_core=core, _config=config, _labels=growth.table, n_iter_=0)
+        self.__dict__.update(
+            _core=core,
+            _config=config,
+            _labels=growth.table,
+            _curve=ProgressiveCurve(),
+            n_iter_=0,
+        )
 
     def _run_passes(
         self,
@@ -225,6 +234,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
                     random_state.permutation(kept) if self.shuffle else kept,
                     n_threads=n_threads,
                     first_pass=i == 0,
+                    curve=self._curve,
                     report=report,
                 )
                 self.n_iter_ = i + 1
@@ -293,6 +303,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
         if "_core" in state:
             # Plain arrays, which a copy does not share with this estimator.
             core, labels = state.pop("_core"), state.pop("_labels")
+            state["_curve"] = self._curve.copy()
             state["_saved"] = core.state(), core.config, labels.classes
         return state
 
@@ -327,6 +338,15 @@ class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
     def progressive_error_(self) -> float:
         """The error of predicting each example of the first pass just before learning it."""
         return float(progressive_error(self._fitted_core()))
+
+    @property
+    def progressive_curve_(self) -> NDArray[Any]:
+        """How ``progressive_error_`` went: at up to 256 moments, the error so far and recently.
+
+        An array with the fields "examples" (learned by then), "error" (so far) and "recent_error"
+        (since the moment before).
+        """
+        return self._curve.as_array(self._fitted_core())
 
     @property
     def memory_by_part_(self) -> dict[str, int]:

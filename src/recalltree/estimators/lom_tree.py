@@ -70,6 +70,8 @@ class LOMTreeClassifier(OnlineClassifier):
     progressive_error_ : float
         The error of predicting each example just before learning it, over the first pass of
         ``fit`` and all of ``partial_fit``.
+    progressive_curve_ : ndarray
+        How it went: fields "examples", "error" (so far) and "recent_error", at most 256 moments.
     tree_ : LOMTreeView
         The tree: nodes, depth, labels of each leaf.
     memory_bytes_ : int

@@ -66,6 +66,8 @@ class OneAgainstAllClassifier(OnlineClassifier):
         The error of predicting each example just before learning it, over the first pass of
         ``fit`` and all of ``partial_fit``. With ``negative_samples``, over a sample of the
         examples, so that it stays cheap.
+    progressive_curve_ : ndarray
+        How it went: fields "examples", "error" (so far) and "recent_error", at most 256 moments.
     memory_bytes_ : int
         Bytes that the model takes.
     memory_by_part_ : dict

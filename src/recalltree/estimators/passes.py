@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from recalltree._core import Rows
 from recalltree.estimators.progress import Report
+from recalltree.estimators.progressive_curve import ProgressiveCurve
 
 #: How long a slice of rows should take. Python answers an interrupt between two slices.
 SLICE_SECONDS = 0.1
@@ -42,18 +43,22 @@ def learn_pass(
     *,
     n_threads: int,
     first_pass: bool,
+    curve: ProgressiveCurve,
     report: Report,
 ) -> None:
     """Learn the examples in the given order, a slice at a time.
 
-    With one thread the result does not depend on where the slices end.
+    With one thread the result does not depend on where the slices end. They also end where a point
+    of the curve is due.
     """
     start, size = 0, FIRST_SLICE_ROWS
     while start < len(order):
-        part = order[start : start + size]
+        part = order[start : start + min(size, curve.room(core.n_examples))]
         began = perf_counter()
         core.learn(examples.rows, examples.class_ids, examples.weights, part, n_threads, first_pass)
         seconds = max(perf_counter() - began, 1e-6)
+        if first_pass:
+            curve.record(core)
         report(len(part), progressive_error(core))
         start += len(part)
         size = max(1, min(8 * size, int(len(part) * SLICE_SECONDS / seconds)))

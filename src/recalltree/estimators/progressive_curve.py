@@ -1,0 +1,105 @@
+"""How the progressive error went while learning: a record of bounded length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: How many points are kept at most, and how many examples apart the first of them are.
+MAX_POINTS = 256
+FIRST_STEP = 16
+
+CURVE_TYPE = np.dtype([("examples", np.int64), ("error", np.float64), ("recent_error", np.float64)])
+
+
+def step_after(n_examples: int) -> int:
+    """Return how many examples apart the points are after this many.
+
+    Points are at multiples of it. It depends on nothing else, so that the record is the same
+    wherever batches end and learning was interrupted.
+
+    Examples
+    --------
+    >>> from recalltree.estimators.progressive_curve import step_after
+    >>> step_after(1), step_after(4096), step_after(4097), step_after(10_000_000)
+    (16, 16, 32, 65536)
+    """
+    step = FIRST_STEP
+    while n_examples > step * MAX_POINTS:
+        step *= 2
+    return step
+
+
+@dataclass
+class ProgressiveCurve:
+    """The progressive error at up to ``MAX_POINTS`` moments, evenly apart.
+
+    When there are more, every other one is dropped.
+
+    Parameters
+    ----------
+    points : list of (int, float, float)
+        Examples learned, the weight of those that were predicted before, and the weight of the
+        wrong ones among these.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from recalltree.estimators.progressive_curve import ProgressiveCurve
+    >>> curve = ProgressiveCurve()
+    >>> curve.room(n_examples=10)  # until the next point
+    6
+    >>> curve.record(SimpleNamespace(n_examples=16, progressive_weight=16, progressive_errors=12))
+    >>> curve.record(SimpleNamespace(n_examples=32, progressive_weight=32, progressive_errors=16))
+    >>> curve.as_array()
+    array([(16, 0.75, 0.75), (32, 0.5 , 0.25)],
+          dtype=[('examples', '<i8'), ('error', '<f8'), ('recent_error', '<f8')])
+    """
+
+    points: list[tuple[int, float, float]] = field(default_factory=list)
+
+    def room(self, n_examples: int) -> int:
+        """Return how many examples may be learned until the next point is due."""
+        step = step_after(n_examples)
+        return step - n_examples % step
+
+    def record(self, core: Any) -> None:
+        """Add a point for the core as it is now, if one is due."""
+        n_examples = int(core.n_examples)
+        step = step_after(n_examples)
+        if n_examples % step == 0:
+            kept = [point for point in self.points if point[0] % step == 0]
+            self.points = self._extended(kept, core)
+
+    def as_array(self, core: Any = None) -> NDArray[Any]:
+        """Return the curve, up to the core as it is now if that is given.
+
+        Returns
+        -------
+        ndarray with the fields "examples", "error" and "recent_error"
+            The error so far, and that since the point before.
+        """
+        points = self.points if core is None else self._extended(self.points, core)
+        examples, weight, errors = np.array(points, dtype=np.float64).reshape(-1, 3).T
+        curve = np.empty(len(points), dtype=CURVE_TYPE)
+        curve["examples"] = examples
+        curve["error"] = errors / weight
+        curve["recent_error"] = np.diff(errors, prepend=0) / np.diff(weight, prepend=0)
+        return curve
+
+    def copy(self) -> ProgressiveCurve:
+        """Return a curve of its own with the same points."""
+        return ProgressiveCurve(list(self.points))
+
+    @staticmethod
+    def _extended(
+        points: list[tuple[int, float, float]], core: Any
+    ) -> list[tuple[int, float, float]]:
+        # Later passes predict nothing before they learn it, and so make no points.
+        weight = float(core.progressive_weight)
+        if weight == (points[-1][1] if points else 0.0):
+            return points
+        return [*points, (int(core.n_examples), weight, float(core.progressive_errors))]
