@@ -22,7 +22,7 @@ LAYERS = [
     "kernels kernels_impl",
     "criteria dense_weights feature_scale label_histogram label_index linear_learner sparse_weights"
     " tree weights workspace",
-    "learner lom_tree one_against_all recall_tree",
+    "explanation learner lom_tree one_against_all recall_tree",
 ]
 LAYER_OF = {name: level for level, names in enumerate(LAYERS) for name in names.split()}
 

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "explanation.hpp"
 #include "learner.hpp"
 #include "learners.hpp"
 #include "options.hpp"
@@ -98,6 +99,7 @@ void bind_lom_tree(nb::module_& m) {
           "node"_a);
   lom_tree.def_prop_ro("config", &config_of);
   bind_common<LOMTree>(lom_tree);
+  bind_explain_routers<LOMTree>(lom_tree, [](const LOMTree& t) { return t.nodes().size(); });
   bind_from_state<LOMTree>(lom_tree);
 }
 

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "explanation.hpp"
 #include "learner.hpp"
 #include "learners.hpp"
 #include "options.hpp"
@@ -44,6 +45,7 @@ void bind_one_against_all(nb::module_& m) {
           "class_id"_a);
   one_against_all.def_prop_ro("config", &config_of);
   bind_common<OneAgainstAll>(one_against_all);
+  bind_explain_classes<OneAgainstAll>(one_against_all);
   bind_from_state<OneAgainstAll>(one_against_all);
 }
 

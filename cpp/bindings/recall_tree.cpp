@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "explanation.hpp"
 #include "learner.hpp"
 #include "learners.hpp"
 #include "options.hpp"
@@ -120,6 +121,9 @@ void bind_recall_tree(nb::module_& m) {
                    [](const RecallTree& t) { return t.limits(t.n_classes_seen()).max_depth; });
   recall_tree.def_prop_ro("config", &config_of);
   bind_common<RecallTree>(recall_tree);
+  bind_explain_classes<RecallTree>(recall_tree);
+  bind_explain_routers<RecallTree>(recall_tree,
+                                   [](const RecallTree& t) { return t.tree().size(); });
   bind_from_state<RecallTree>(recall_tree);
 }
 

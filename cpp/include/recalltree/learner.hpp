@@ -49,6 +49,9 @@ class Learner {
                     float* scores) const;
   Candidates candidates(const Rows& rows, std::size_t n_threads) const;
 
+  // Row i as the linear models see it.
+  void read(const Rows& rows, std::size_t i, Example& x) const { learner_.scale.read(rows, i, x); }
+
   std::uint64_t n_examples() const { return n_examples_; }
   std::size_t n_classes() const { return seen_.size(); }
   std::size_t n_classes_seen() const { return n_seen_.load(std::memory_order_acquire); }

@@ -29,6 +29,8 @@ class RecallTree final : public Learner {
   // In candidate order, counts with decay applied.
   std::vector<LabelHistogram::Candidate> ranked_labels(NodeId n) const;
   void route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const;
+  // What the class predictors see of a route.
+  void path_features(const std::vector<NodeId>& route, Example& path) const;
 
   const RecallTreeConfig& config() const { return recall_config_; }
   const Weights& predictors() const { return *predictors_; }
@@ -72,7 +74,6 @@ class RecallTree final : public Learner {
   // Scores of ws.candidates at the end of a route, into ws.scores.
   void score_candidates(const Example& x, const std::vector<NodeId>& route, Workspace& ws,
                         bool shared) const;
-  void path_features(const std::vector<NodeId>& route, Example& path) const;
   // Whether y wins among the scored ws.candidates if its count is taken to be smaller by `added`.
   static bool wins(ClassId y, double added, const Workspace& ws);
 

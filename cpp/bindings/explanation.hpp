@@ -1,0 +1,43 @@
+// Contributions of features, as a dict of arrays.
+#pragma once
+
+#include "arrays.hpp"
+#include "recalltree/explanation.hpp"
+#include "rows.hpp"
+
+namespace recalltree::bindings {
+
+nb::dict to_dict(Contributions found);
+// The one row that is to be explained, of the right width.
+const Rows& the_row(const Learner& model, const HeldRows& x, std::size_t n_features);
+
+template <class Model, class Class>
+void bind_explain_classes(Class& c) {
+  c.def(
+      "explain_classes",
+      [](const Model& m, const HeldRows& x, Vector<std::uint32_t> ids) {
+        const Rows& rows = the_row(m, x, m.config().learner.n_features);
+        const std::vector<ClassId> classes(ids.data(), ids.data() + ids.shape(0));
+        for (const ClassId y : classes)
+          if (y >= m.n_classes()) throw nb::index_error("no such class");
+        return to_dict(explain_classes(m, rows, 0, classes));
+      },
+      "rows"_a, "class_ids"_a);
+}
+
+// n_nodes(model): how many nodes it has.
+template <class Model, class Class, class Count>
+void bind_explain_routers(Class& c, Count n_nodes) {
+  c.def(
+      "explain_routers",
+      [n_nodes](const Model& m, const HeldRows& x, Vector<std::uint32_t> ids) {
+        const Rows& rows = the_row(m, x, m.config().learner.n_features);
+        const std::vector<NodeId> nodes(ids.data(), ids.data() + ids.shape(0));
+        for (const NodeId n : nodes)
+          if (n >= n_nodes(m)) throw nb::index_error("no such node");
+        return to_dict(explain_routers(m, rows, 0, nodes));
+      },
+      "rows"_a, "nodes"_a);
+}
+
+}  // namespace recalltree::bindings
