@@ -24,9 +24,24 @@ LAYERS = [
     " tree weights workspace",
     "explanation learner lom_tree one_against_all recall_tree",
 ]
-LAYER_OF = {name: level for level, names in enumerate(LAYERS) for name in names.split()}
+# Readers of text know nothing of the learners: all their layers are below.
+READER_LAYERS = [
+    "bad_row numbers row utf8",
+    "document_frequencies feature_hash line_scanner row_batch",
+    "feature_dictionary",
+    "feature_space",
+    "word_features",
+    "line_format svmlight_format vowpal_format fasttext_format",
+    "text_parser",
+]
+LAYER_OF = {
+    name: level + offset
+    for offset, layers in ((0, LAYERS), (-len(READER_LAYERS), READER_LAYERS))
+    for level, names in enumerate(layers)
+    for name in names.split()
+}
 
-MAY_IMPORT_CORE = {"estimators", "labels", "model_file", "tree", "validation"}
+MAY_IMPORT_CORE = {"estimators", "labels", "model_file", "readers", "tree", "validation"}
 
 
 def imported_names(path: Path) -> set[str]:

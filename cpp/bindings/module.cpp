@@ -7,6 +7,7 @@
 #include <string>
 
 #include "learners.hpp"
+#include "readers.hpp"
 #include "recalltree/kernels.hpp"
 #include "rows.hpp"
 
@@ -24,4 +25,5 @@ NB_MODULE(_core, m) {
   bindings::bind_recall_tree(m);
   bindings::bind_one_against_all(m);
   bindings::bind_lom_tree(m);
+  bindings::bind_readers(m);
 }

@@ -1,0 +1,207 @@
+#include "readers.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "options.hpp"
+#include "recalltree/feature_space.hpp"
+#include "recalltree/text_parser.hpp"
+
+namespace recalltree::bindings {
+
+template <>
+struct Names<LabelKind> {
+  static constexpr const char* of[] = {"auto", "int", "str"};
+};
+template <>
+struct Names<Multilabel> {
+  static constexpr const char* of[] = {"refuse", "first", "each"};
+};
+
+namespace {
+
+// --- Feature spaces ------------------------------------------------------------------------------
+
+nb::object names_of(FeatureSpace& space) {
+  const std::lock_guard lock(space.mutex());
+  const FeatureDictionary* dictionary = space.dictionary();
+  if (dictionary == nullptr) return nb::none();
+  nb::list out;
+  for (std::size_t i = 0; i < dictionary->size(); ++i) {
+    const std::string_view name = dictionary->name(i);
+    out.append(nb::str(name.data(), name.size()));
+  }
+  return out;
+}
+
+void restore_names(FeatureSpace& space, const std::vector<std::string>& names) {
+  const std::lock_guard lock(space.mutex());
+  FeatureDictionary* dictionary = space.dictionary();
+  if (dictionary == nullptr || dictionary->size() > 0)
+    throw nb::value_error("names are restored into an empty dictionary");
+  for (const std::string& name : names) {
+    if (dictionary->full()) throw nb::value_error("more names than features");
+    if (dictionary->find(name) != FeatureDictionary::kNone)
+      throw nb::value_error("a name comes twice");
+    dictionary->append(name);
+  }
+}
+
+nb::object frequencies_of(FeatureSpace& space) {
+  const std::lock_guard lock(space.mutex());
+  const DocumentFrequencies* frequencies = space.frequencies();
+  if (frequencies == nullptr) return nb::none();
+  return nb::make_tuple(frequencies->n_documents(),
+                        to_numpy(std::vector<std::uint32_t>(frequencies->counts())));
+}
+
+void restore_frequencies(FeatureSpace& space, std::uint64_t n_documents,
+                         Vector<std::uint32_t> counts) {
+  const std::lock_guard lock(space.mutex());
+  DocumentFrequencies* frequencies = space.frequencies();
+  if (frequencies == nullptr || counts.shape(0) != space.n_features())
+    throw nb::value_error("one frequency per feature, with tf-idf only");
+  frequencies->restore(n_documents, counts.data());
+}
+
+// --- Parsers -------------------------------------------------------------------------------------
+
+std::size_t feed(TextParser& parser, nb::bytes bytes, std::size_t start) {
+  if (start > bytes.size()) throw nb::value_error("start lies beyond the bytes");
+  const std::string_view rest =
+      std::string_view(static_cast<const char*>(bytes.data()), bytes.size()).substr(start);
+  nb::gil_scoped_release release;
+  return start + parser.feed(rest);
+}
+
+nb::list strings(const StringColumn& column) {
+  nb::list out;
+  for (std::size_t i = 0; i < column.ends.size(); ++i)
+    out.append(nb::str(column[i].data(), column[i].size()));
+  return out;
+}
+
+// None, or a dict of arrays (lists for strings).
+nb::object take(TextParser& parser, bool flush) {
+  RowBatch batch;
+  if (!parser.take(batch, flush)) return nb::none();
+  nb::dict out;
+  out["indptr"] = to_numpy(std::move(batch.indptr));
+  out["indices"] = to_numpy(std::move(batch.indices));
+  out["values"] = to_numpy(std::move(batch.values));
+  out["labels"] = nb::none();
+  if (batch.any_labelled) {
+    if (parser.label_kind() == LabelKind::kInteger)
+      out["labels"] = to_numpy(std::move(batch.integer_labels));
+    else
+      out["labels"] = strings(batch.string_labels);
+  }
+  out["labelled"] = nb::none();
+  if (!batch.all_labelled) out["labelled"] = to_numpy(std::move(batch.labelled));
+  out["weights"] = nb::none();
+  if (batch.any_weighted) out["weights"] = to_numpy(std::move(batch.weights));
+  out["tags"] = nb::none();
+  if (batch.any_tagged) out["tags"] = strings(batch.tags);
+  return out;
+}
+
+// (file, line, column, reason, text) of each.
+nb::list take_problems(TextParser& parser) {
+  nb::list out;
+  for (const Problem& p : parser.take_problems())
+    out.append(nb::make_tuple(p.file, p.line, p.column, p.reason,
+                              nb::bytes(p.text.data(), p.text.size())));
+  return out;
+}
+
+void bind_text_options(nb::module_& m) {
+  nb::class_<TextOptions>(m, "TextOptions")
+      .def(
+          "__init__",
+          [](TextOptions* self, std::size_t batch_rows, std::size_t max_line_bytes,
+             const std::string& label_type, const std::string& multilabel, bool require_labels,
+             bool stop_at_bad_row) {
+            new (self) TextOptions{batch_rows,
+                                   max_line_bytes,
+                                   parse<LabelKind>(label_type),
+                                   parse<Multilabel>(multilabel),
+                                   require_labels,
+                                   stop_at_bad_row};
+          },
+          nb::kw_only(), "batch_rows"_a, "max_line_bytes"_a, "label_type"_a, "multilabel"_a,
+          "require_labels"_a, "stop_at_bad_row"_a);
+}
+
+void bind_text_parser(nb::module_& m) {
+  using Space = std::shared_ptr<FeatureSpace>;
+  nb::class_<TextParser>(m, "TextParser")
+      .def_static(
+          "svmlight",
+          [](const TextOptions& options, std::uint32_t n_features, bool zero_based) {
+            return std::make_unique<TextParser>(
+                options, nullptr, std::make_unique<SvmlightFormat>(n_features, zero_based));
+          },
+          "options"_a, "n_features"_a, "zero_based"_a)
+      .def_static(
+          "vw",
+          [](const TextOptions& options, Space space, std::vector<std::string> quadratic) {
+            for (const std::string& pair : quadratic)
+              if (pair.size() != 2) throw nb::value_error("quadratic: two bytes each");
+            auto format = std::make_unique<VowpalFormat>(*space, std::move(quadratic));
+            return std::make_unique<TextParser>(options, std::move(space), std::move(format));
+          },
+          "options"_a, "space"_a, "quadratic"_a)
+      .def_static(
+          "fasttext",
+          [](const TextOptions& options, Space space, std::size_t max_ngram,
+             std::string label_prefix) {
+            if (max_ngram == 0) throw nb::value_error("max_ngram: at least 1");
+            auto format =
+                std::make_unique<FastTextFormat>(*space, max_ngram, std::move(label_prefix));
+            return std::make_unique<TextParser>(options, std::move(space), std::move(format));
+          },
+          "options"_a, "space"_a, "max_ngram"_a, "label_prefix"_a)
+      .def("feed", &feed, "bytes"_a, "start"_a)
+      .def("end_file", &TextParser::end_file, nb::call_guard<nb::gil_scoped_release>())
+      .def("take", &take, "flush"_a)
+      .def("take_problems", &take_problems)
+      .def_prop_ro("stopped", &TextParser::stopped)
+      .def_prop_ro("n_skipped", &TextParser::n_skipped)
+      .def_prop_ro("label_type",
+                   [](const TextParser& parser) { return name_of(parser.label_kind()); });
+}
+
+}  // namespace
+
+void bind_readers(nb::module_& m) {
+  nb::class_<FeatureSpace>(m, "FeatureSpace")
+      .def(nb::init<std::uint32_t, bool, bool>(), nb::kw_only(), "n_features"_a, "hashed"_a,
+           "tf_idf"_a)
+      .def("names", &names_of)
+      .def("restore_names", &restore_names, "names"_a)
+      .def("frequencies", &frequencies_of)
+      .def("restore_frequencies", &restore_frequencies, "n_documents"_a, "counts"_a)
+      .def("freeze",
+           [](FeatureSpace& space) {
+             const std::lock_guard lock(space.mutex());
+             space.freeze();
+           })
+      .def_prop_ro("n_features", &FeatureSpace::n_features)
+      .def_prop_ro("frozen", &FeatureSpace::frozen);
+  bind_text_options(m);
+  bind_text_parser(m);
+}
+
+}  // namespace recalltree::bindings

@@ -1,0 +1,131 @@
+"""An iterator that runs ahead of its consumer, in a thread of its own."""
+
+from __future__ import annotations
+
+import atexit
+import queue
+import threading
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+from weakref import WeakSet
+
+T = TypeVar("T")
+
+_CHECK_SECONDS = 0.1  # how soon a thread notices that nobody listens any more
+_JOIN_SECONDS = 1.0  # how long one waits for it
+
+
+class Ahead(Generic[T]):
+    """Items of an iterator, made up to `depth` items before they are asked for.
+
+    Exceptions of the iterator come out where its next item would. ``close`` ends the thread; so
+    does the end of the program.
+
+    Parameters
+    ----------
+    items : iterator
+        Used by the new thread only.
+    depth : int
+        How many items wait at most.
+    until : threading.Event, default=None
+        Once it is set there are no more items: for who takes items in a thread that may be told
+        to end while it waits for one.
+    stop : threading.Event, default=None
+        The event that ``close`` sets.
+
+    Examples
+    --------
+    >>> from recalltree.readers.ahead import Ahead
+    >>> with Ahead(iter(range(3)), depth=2) as items:
+    ...     list(items)
+    [0, 1, 2]
+    """
+
+    def __init__(
+        self,
+        items: Iterator[T],
+        depth: int,
+        *,
+        until: threading.Event | None = None,
+        stop: threading.Event | None = None,
+    ) -> None:
+        self._queue: queue.Queue[tuple[bool, object]] = queue.Queue(depth)
+        self._stop = stop or threading.Event()
+        self._until = until or self._stop
+        self._ended = False
+        self._thread = threading.Thread(
+            target=_run,
+            args=(items, self._queue, self._stop),
+            name="recalltree-reader",
+            daemon=True,
+        )
+        _running.add(self)
+        self._thread.start()
+
+    def __iter__(self) -> Ahead[T]:
+        return self
+
+    def __next__(self) -> T:
+        while not (self._ended or self._until.is_set()):
+            try:
+                is_item, value = self._queue.get(timeout=_CHECK_SECONDS)
+            except queue.Empty:
+                continue
+            if is_item:
+                return value  # type: ignore[return-value]
+            self._ended = True
+            assert isinstance(value, BaseException)
+            raise value
+        raise StopIteration
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no item waits: who asks for one now, waits."""
+        return self._queue.empty()
+
+    def close(self) -> None:
+        """End the thread; one that waits for input ends when the input comes."""
+        self._stop.set()
+        if self._thread is not threading.current_thread():
+            self._thread.join(_JOIN_SECONDS)
+
+    def __enter__(self) -> Ahead[T]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _run(
+    items: Iterator[T], ready: queue.Queue[tuple[bool, object]], stop: threading.Event
+) -> None:
+    def put(is_item: bool, value: object) -> bool:
+        while not stop.is_set():
+            try:
+                ready.put((is_item, value), timeout=_CHECK_SECONDS)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    try:
+        for item in items:
+            if not put(True, item):
+                return
+        put(False, StopIteration())
+    except BaseException as error:
+        put(False, error)
+    finally:
+        if hasattr(items, "close"):
+            items.close()  # what it holds open, now and in this thread
+
+
+_running: WeakSet[Ahead] = WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    # Threads inside compiled code must not outlive the interpreter. One that waits for a pipe is
+    # left to the interpreter, which knows how to stop it there.
+    for ahead in list(_running):
+        ahead.close()

@@ -1,0 +1,71 @@
+"""What a reader yields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows that were read together.
+
+    Attributes
+    ----------
+    X : csr_matrix or ndarray of shape (n, n_features), float32
+        The columns of a sparse row are sorted, each at most once.
+    y : ndarray of shape (n,) or None
+        Integers (int64) or strings (object). If labels are not required: None where a row has
+        none, and None altogether where no row has.
+    sample_weight : ndarray of shape (n,), float32, or None
+        None if no row of the batch says how important it is.
+    tags : ndarray of shape (n,), object, or None
+        Names of the rows, "" for a row without; None if no row of the batch has one.
+    """
+
+    X: Any
+    y: NDArray[Any] | None
+    sample_weight: NDArray[np.float32] | None = None
+    tags: NDArray[np.object_] | None = None
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+
+def sparse_rows(
+    indptr: NDArray[np.int32],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float32],
+    n_features: int,
+) -> csr_matrix:
+    """Return the matrix of rows whose columns are sorted and unique, without looking again."""
+    X = csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, n_features))
+    X.has_canonical_format = True  # also says that the indices are sorted
+    return X
+
+
+def objects(values: list[Any]) -> NDArray[np.object_]:
+    """Return a list as an array of its objects."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def from_text(taken: dict[str, Any], n_features: int, dense: bool) -> Batch:
+    """Return the batch that the parser of the core took apart."""
+    X = sparse_rows(taken["indptr"], taken["indices"], taken["values"], n_features)
+    labels, labelled, tags = taken["labels"], taken["labelled"], taken["tags"]
+    y = objects(labels) if isinstance(labels, list) else labels
+    if y is not None and labelled is not None:
+        y = y.astype(object)
+        y[labelled == 0] = None
+    return Batch(
+        X=X.toarray() if dense else X,
+        y=y,
+        sample_weight=taken["weights"],
+        tags=None if tags is None else objects(tags),
+    )

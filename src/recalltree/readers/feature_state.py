@@ -1,0 +1,63 @@
+"""What a reader learned about its features, in a form that JSON can hold.
+
+Names of a dictionary and document frequencies belong to a model as its weights do: prediction must
+use the columns and the weights of the words that training used.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import Any
+
+import numpy as np
+
+from recalltree._core import FeatureSpace
+
+
+def save_state(space: FeatureSpace) -> dict[str, Any] | None:
+    """Return the state of a feature space, None if it has none (hashed, without tf-idf).
+
+    Examples
+    --------
+    >>> from recalltree._core import FeatureSpace
+    >>> from recalltree.readers.feature_state import restore_state, save_state
+    >>> space = FeatureSpace(n_features=4, hashed=False, tf_idf=False)
+    >>> space.restore_names(["cat", "dog"])
+    >>> copy = FeatureSpace(n_features=4, hashed=False, tf_idf=False)
+    >>> restore_state(copy, save_state(space))
+    >>> copy.names()
+    ['cat', 'dog']
+    """
+    state: dict[str, Any] = {}
+    names, frequencies = space.names(), space.frequencies()
+    if names is not None:
+        state["names"] = _pack("\n".join(names).encode()) if names else ""
+    if frequencies is not None:
+        n_documents, counts = frequencies
+        state["n_documents"] = n_documents
+        state["document_counts"] = _pack(counts.astype("<u4").tobytes())
+    return state or None
+
+
+def restore_state(space: FeatureSpace, state: dict[str, Any]) -> None:
+    """Give a new feature space the state that another one had."""
+    try:
+        if state.get("names"):
+            space.restore_names(_unpack(state["names"]).decode().split("\n"))
+        if "document_counts" in state:
+            counts = np.frombuffer(_unpack(state["document_counts"]), dtype="<u4")
+            space.restore_frequencies(int(state["n_documents"]), counts.astype(np.uint32))
+    except (ValueError, KeyError, TypeError, zlib.error) as error:
+        raise ValueError(
+            f"state does not fit the other options ({error}); pass the options of a reader "
+            "together, as its attribute `options` has them"
+        ) from error
+
+
+def _pack(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data)).decode("ascii")
+
+
+def _unpack(text: str) -> bytes:
+    return zlib.decompress(base64.b64decode(text, validate=True))

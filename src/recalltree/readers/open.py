@@ -1,0 +1,143 @@
+"""The one way to open files of rows."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recalltree.readers.formats import FORMATS, TEXT_FORMATS, format_of
+from recalltree.readers.options import check_options
+from recalltree.readers.reader import RowReader
+from recalltree.readers.sources import Readable, find_sources
+from recalltree.readers.text import TextRows
+
+
+def open_rows(
+    paths: Readable | Sequence[Readable],
+    format: str = "auto",
+    *,
+    batch_rows: int = 4096,
+    on_error: str = "raise",
+    n_features: int | None = None,
+    bits: int = 18,
+    label_type: str = "auto",
+    require_labels: bool = True,
+    dense: bool = False,
+    zero_based: bool = False,
+    features: str = "hashed",
+    quadratic: str | Sequence[str] = (),
+    ngrams: int = 1,
+    weighting: str = "tf",
+    label_prefix: str = "__label__",
+    multilabel: str = "refuse",
+    label_column: str | None = None,
+    text_column: str | Sequence[str] | None = None,
+    numeric_columns: Sequence[str] | None = None,
+    weight_column: str | None = None,
+    lowercase: bool = True,
+    max_line_bytes: int = 1 << 24,
+    frozen: bool = False,
+    state: Mapping[str, Any] | None = None,
+) -> RowReader:
+    r"""Open files of rows, to be read in batches by a thread that runs ahead.
+
+    Nothing larger than a few batches is kept in memory. Files may be compressed with gzip, zstd
+    (extra ``zstd``), bzip2 or xz, which is told by their content.
+
+    Parameters
+    ----------
+    paths : str, path, open binary file, or sequence of these
+        Files, patterns such as ``"day-*.vw.gz"``, or ``"-"`` for standard input.
+    format : {"auto", "svmlight", "vw", "fasttext", "csv", "tsv", "parquet", "arrow", "jsonl"}
+        ``"auto"`` tells it by the names of the files, or else by their first line.
+    batch_rows : int, default=4096
+        Rows of a batch. A batch of very wide rows has fewer.
+    on_error : {"raise", "skip", "warn"}
+        What to do about a row that cannot be read: raise a `BadRowError` once the rows before it
+        were given, leave it out and count it, or do so with a `BadRowWarning` (for the first ten).
+    n_features : int, default=None
+        How many features there are: an svmlight index or the size of a dictionary beyond it makes
+        a bad row. By default ``2**bits``. With columns of numbers, the features of text alone.
+    bits : int, default=18
+        For ``n_features=2**bits``, which hashed features need.
+    label_type : {"auto", "int", "str"}
+        What labels are. Numbers with integral values ("3", "3.0", "1e3") can be integers.
+        ``"auto"``: integers if the label of the first row is one. Labels of fastText are strings.
+    require_labels : bool, default=True
+        Whether a row without a label is a bad row.
+    dense : bool, default=False
+        Give `X` as an array instead of a sparse matrix.
+    zero_based : bool, default=False
+        svmlight: whether the first feature is 0, not 1.
+    features : {"hashed", "dictionary"}
+        Where named features live: at the hash of their name, where two may meet; or in the order
+        of their first appearance, up to `n_features` of them.
+    quadratic : str or sequence of str, default=()
+        vw: ``"ab"`` adds the products of the features of namespaces that begin with a and with b.
+    ngrams : int, default=1
+        Text: features are sequences of 1 to so many words.
+    weighting : {"tf", "tf-idf"}
+        Text: how often a feature occurs in the row, or that times how rare it is, counted over
+        the rows so far.
+    label_prefix : str, default="__label__"
+        fasttext: what labels begin with.
+    multilabel : {"refuse", "first", "each"}
+        fasttext: a row with several labels is a bad row, is a row of the first of them, or is as
+        many rows as it has labels.
+    label_column, weight_column : str, default=None
+        Tables: where labels and importance weights stand.
+    text_column : str or sequence of str, default=None
+        Tables: columns of text, whose words are features.
+    numeric_columns : sequence of str, default=None
+        Tables: columns of numbers, each a feature; they come before the features of text.
+    lowercase : bool, default=True
+        Tables: whether text is put in lower case first.
+    max_line_bytes : int, default=16 MiB
+        A longer line is a bad row.
+    frozen : bool, default=False
+        Leave dictionary and document frequencies as `state` has them, as prediction must:
+        features that are not in the dictionary are ignored.
+    state : mapping, default=None
+        Dictionary and document frequencies of another reader, from its ``options``.
+
+    Returns
+    -------
+    RowReader
+        Iterate over it once for each pass.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If an option is wrong, or has no meaning for the format.
+
+    Examples
+    --------
+    >>> import io
+    >>> from recalltree.readers import open_rows
+    >>> file = io.BytesIO(b"7 1:0.5 3:2\n8 2:1\n")
+    >>> for batch in open_rows(file, n_features=4):
+    ...     print(batch.y, batch.X.toarray())
+    [7 8] [[0.5 0.  2.  0. ]
+     [0.  1.  0.  0. ]]
+    """
+    given = dict(locals())
+    sources = find_sources(given.pop("paths"))
+    for name in ("n_features", "bits", "state"):
+        del given[name]
+    if format == "auto":
+        given["format"] = format_of(sources)
+    elif format not in FORMATS:
+        raise ValueError(f"format must be 'auto' or one of {', '.join(FORMATS)}; got {format!r}")
+    options = check_options(given, _DEFAULTS, n_features=n_features, bits=bits)
+    if options.format in TEXT_FORMATS:
+        rows = TextRows(options)
+        return RowReader(sources, options, rows, rows.n_features, state)
+    raise NotImplementedError(options.format)
+
+
+_DEFAULTS = {
+    name: parameter.default for name, parameter in inspect.signature(open_rows).parameters.items()
+}

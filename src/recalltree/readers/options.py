@@ -1,0 +1,181 @@
+"""The options of a reader: which belong to which format, and what they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+from recalltree._core import FeatureSpace
+from recalltree.readers.feature_state import restore_state
+from recalltree.readers.formats import TABLE_FORMATS, TEXT_FORMATS
+from recalltree.validation import MAX_FEATURES
+
+_CHOICES = {
+    "on_error": ("raise", "skip", "warn"),
+    "label_type": ("auto", "int", "str"),
+    "features": ("hashed", "dictionary"),
+    "weighting": ("tf", "tf-idf"),
+    "multilabel": ("refuse", "first", "each"),
+}
+
+_WORDS = ("features", "ngrams", "weighting")
+_TABLE = ("label_column", "text_column", "numeric_columns", "weight_column", "lowercase", *_WORDS)
+
+#: Options that not every format has.
+OWN_OPTIONS: dict[str, tuple[str, ...]] = {
+    "svmlight": ("zero_based",),
+    "vw": ("features", "quadratic"),
+    "fasttext": ("label_prefix", "multilabel", *_WORDS),
+    **dict.fromkeys(TABLE_FORMATS, _TABLE),
+}
+_OWNED = frozenset(name for names in OWN_OPTIONS.values() for name in names)
+
+#: Options that say what a row means, and so belong to a model; the others say how to read.
+_MEANING = ("label_type", "dense")
+
+
+@dataclass(frozen=True)
+class RowOptions:
+    """All options of ``open_rows``, checked; `n_features` counts the features that have no column.
+
+    The attributes are those of :func:`recalltree.readers.open_rows`.
+    """
+
+    format: str
+    batch_rows: int
+    on_error: str
+    n_features: int
+    label_type: str
+    require_labels: bool
+    dense: bool
+    zero_based: bool
+    features: str
+    quadratic: tuple[str, ...]
+    ngrams: int
+    weighting: str
+    label_prefix: str
+    multilabel: str
+    label_column: str | None
+    text_column: tuple[str, ...]
+    numeric_columns: tuple[str, ...]
+    weight_column: str | None
+    lowercase: bool
+    max_line_bytes: int
+    frozen: bool
+
+    @property
+    def has_names(self) -> bool:
+        """Whether features have names, of which columns are made."""
+        return self.format != "svmlight"
+
+    def make_space(self, state: Mapping[str, Any] | None) -> FeatureSpace | None:
+        """Return the columns that names get, None for a format without names."""
+        if not self.has_names:
+            if state is not None:
+                raise ValueError("state: the svmlight format has none; leave it out")
+            return None
+        space = FeatureSpace(
+            n_features=self.n_features,
+            hashed=self.features == "hashed",
+            tf_idf=self.weighting == "tf-idf",
+        )
+        if state is not None:
+            restore_state(space, dict(state))
+        if self.frozen:
+            space.freeze()
+        return space
+
+    def meaning(self) -> dict[str, Any]:
+        """Return what open_rows must be given again for rows to mean the same."""
+        names = (*_MEANING, *OWN_OPTIONS[self.format])
+        values = {name: getattr(self, name) for name in names}
+        lists = {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+        return {"format": self.format, "n_features": self.n_features, **lists}
+
+
+def check_options(
+    given: dict[str, Any], defaults: Mapping[str, Any], *, n_features: Any, bits: Any
+) -> RowOptions:
+    """Return the options, or say which is wrong.
+
+    Parameters
+    ----------
+    given : dict
+        All options but `n_features` and `bits`, by name.
+    defaults : mapping
+        What they are when the user says nothing: another value of an option that the format
+        does not have is a mistake.
+    n_features, bits : int or None
+        As the user gave them.
+    """
+    format_ = given["format"]
+    for name in sorted(_OWNED - set(OWN_OPTIONS[format_])):
+        if given[name] != defaults[name]:
+            owners = [f for f, names in OWN_OPTIONS.items() if name in names]
+            raise ValueError(
+                f"{name}={given[name]!r} has no meaning for the format {format_!r}; "
+                f"it belongs to {', '.join(owners)}"
+            )
+    for name, choices in _CHOICES.items():
+        if given[name] not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(choices)}; got {given[name]!r}")
+    if format_ == "fasttext" and given["label_type"] == "auto":
+        given = {**given, "label_type": "str"}
+    for name, least in (("batch_rows", 1), ("max_line_bytes", 1), ("ngrams", 1)):
+        _check_integer(name, given[name], least, 2**31 - 1 if name != "ngrams" else 8)
+    if not given["label_prefix"]:
+        raise ValueError("label_prefix must not be empty, or every word would be a label")
+    return RowOptions(
+        **{
+            **given,
+            "n_features": _n_features(given, n_features, bits),
+            "quadratic": _quadratic(given["quadratic"]),
+            "text_column": _names("text_column", given["text_column"]),
+            "numeric_columns": _names("numeric_columns", given["numeric_columns"]),
+        }
+    )
+
+
+def _n_features(given: dict[str, Any], n_features: Any, bits: Any) -> int:
+    if n_features is None:
+        _check_integer("bits", bits, 0, 29)
+        return int(2**bits)
+    _check_integer("n_features", n_features, 1, MAX_FEATURES)
+    hashed = given["format"] != "svmlight" and given["features"] == "hashed"
+    if hashed and n_features & (n_features - 1):
+        raise ValueError(
+            f"n_features={n_features} is not a power of two, which hashed features need; "
+            f"pass bits={int(n_features).bit_length()} for {2 ** int(n_features).bit_length()}"
+        )
+    return int(n_features)
+
+
+def _check_integer(name: str, value: Any, least: int, most: int) -> None:
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_integer or not least <= int(value) <= most:
+        raise ValueError(f"{name} must be an integer from {least} to {most}; got {value!r}")
+
+
+def _quadratic(pairs: Any) -> tuple[str, ...]:
+    pairs = (pairs,) if isinstance(pairs, str) else tuple(pairs)
+    for pair in pairs:
+        if not isinstance(pair, str) or len(pair.encode()) != 2 or any(c in ": |\t" for c in pair):
+            raise ValueError(
+                "quadratic takes pairs of the (ASCII) letters that namespaces begin with, for "
+                f"example 'ab' or ['ab', 'aa']; got {pair!r}"
+            )
+    return pairs
+
+
+def _names(option: str, names: str | Sequence[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    names = (names,) if isinstance(names, str) else tuple(names)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"{option} takes distinct names of columns; got {list(names)!r}")
+    return names
+
+
+assert set(OWN_OPTIONS) == {*TEXT_FORMATS, *TABLE_FORMATS}

@@ -1,0 +1,143 @@
+"""Files -> batches of rows, again and again."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from recalltree._core import FeatureSpace
+from recalltree.readers.ahead import Ahead
+from recalltree.readers.batches import Batch
+from recalltree.readers.errors import BadRowWarning
+from recalltree.readers.events import Event, Taker
+from recalltree.readers.feature_state import save_state
+from recalltree.readers.options import RowOptions
+from recalltree.readers.sources import Source
+
+#: Batches that wait for whoever takes them: while one is learned, the next is being read.
+_DEPTH = 3
+
+#: So many bad rows are warned about one by one, in each pass.
+_WARNINGS = 10
+
+#: Reads all sources once, for a taker; names get their columns in the space, if they have any.
+RowSource = Callable[[list[Source], FeatureSpace | None, Taker], Iterator[Event]]
+
+
+class RowReader:
+    """Rows of files, in batches; made by :func:`open_rows`.
+
+    Iterating over a reader reads its files from the beginning, in order; iterating again is
+    another pass. Reading and parsing run in threads of their own, a few batches ahead.
+
+    Attributes
+    ----------
+    format : str
+        The format of the files.
+    n_features : int
+        How many columns every batch has.
+    n_rows : int
+        Rows that the current pass has given so far.
+    n_skipped : int
+        Bad rows that the current pass has left out so far.
+    """
+
+    def __init__(
+        self,
+        sources: list[Source],
+        options: RowOptions,
+        rows: RowSource,
+        n_features: int,
+        state: Mapping[str, Any] | None,
+    ) -> None:
+        self.format = options.format
+        self.n_features = n_features
+        self.n_rows = 0
+        self.n_skipped = 0
+        self._sources = sources
+        self._options = options
+        self._state = state  # before the first row
+        self._space = options.make_space(state)
+        self._rows = rows
+        self._label_type = options.label_type
+        self._n_read = 0
+        self._is_complete = False  # whether some pass went to the end
+        self._current: Iterator[Batch] | None = None
+
+    def __iter__(self) -> Iterator[Batch]:
+        self.close()
+        self._current = self._pass()
+        return self._current
+
+    def close(self) -> None:
+        """End the current pass, if there is one. A reader can be iterated over again."""
+        if self._current is not None:
+            self._current.close()  # type: ignore[attr-defined]
+            self._current = None
+
+    def __enter__(self) -> RowReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def position(self) -> tuple[int, int | None]:
+        """Bytes read so far in the current pass and bytes in all, both as the files have them.
+
+        The number of all bytes is None if some come through a pipe.
+        """
+        sizes = [source.size for source in self._sources]
+        known = [size for size in sizes if size is not None]
+        return self._n_read, sum(known) if len(known) == len(sizes) else None
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names in the dictionary so far, by column; None if there is no dictionary."""
+        return None if self._space is None else self._space.names()
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What to pass to ``open_rows`` for rows to mean the same: JSON can hold it.
+
+        With a dictionary or tf-idf it contains what the reader has learned so far; take it after
+        the last batch.
+        """
+        options = {**self._options.meaning(), "label_type": self._label_type}
+        state = None if self._space is None else save_state(self._space)
+        return options if state is None else {**options, "state": state}
+
+    def _pass(self) -> Iterator[Batch]:
+        for source in self._sources:
+            source.check_available()
+        if not self._is_complete:  # what a pass that was broken off has counted is void
+            self._space = self._options.make_space(self._state)
+        elif self._space is not None:
+            self._space.freeze()  # every row was counted once
+        self.n_rows = self.n_skipped = self._n_read = 0
+        n_warned = 0
+        taker = Taker()
+        events = self._rows(self._sources, self._space, taker)
+        with Ahead(events, _DEPTH, stop=taker.has_left) as ahead:
+            taker.follow(ahead)
+            for event in ahead:
+                self.n_skipped = event.n_skipped
+                self._n_read = event.n_read
+                self._label_type = event.label_type
+                if self._options.on_error == "warn":
+                    for problem in event.problems[: _WARNINGS - n_warned]:
+                        warnings.warn(f"skipped {problem}", BadRowWarning, stacklevel=2)
+                        n_warned += 1
+                if event.batch is not None:
+                    self.n_rows += len(event.batch)
+                    yield event.batch
+                if self._options.on_error == "raise" and event.problems:
+                    raise event.problems[0]
+        self._is_complete = True
+        if n_warned and self.n_skipped > n_warned:
+            warnings.warn(
+                f"skipped {self.n_skipped} rows in all, of which the first {n_warned} were shown",
+                BadRowWarning,
+                stacklevel=2,
+            )

@@ -1,0 +1,104 @@
+"""The text formats: bytes -> the parser of the core -> batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recalltree._core import FeatureSpace, TextOptions, TextParser
+from recalltree.readers.ahead import Ahead
+from recalltree.readers.batches import from_text
+from recalltree.readers.errors import BadRowError
+from recalltree.readers.events import Event, Taker
+from recalltree.readers.options import RowOptions
+from recalltree.readers.sources import Source
+
+_DEPTH = 4  # pieces of bytes that wait to be parsed
+
+
+@dataclass(frozen=True)
+class _Piece:
+    data: bytes
+    n_read: int
+    from_pipe: bool
+    ends_file: bool = False
+
+
+def read_pieces(sources: list[Source]) -> Iterator[_Piece]:
+    """Yield the decompressed bytes of all sources, and where each source ends."""
+    before = 0
+    for source in sources:
+        stream = source.open()
+        try:
+            for data in stream.pieces():
+                yield _Piece(data, before + stream.n_read, source.is_pipe)
+            before += stream.n_read
+            yield _Piece(b"", before, source.is_pipe, ends_file=True)
+        finally:
+            stream.close()
+
+
+class TextRows:
+    """The rows of text files.
+
+    Parameters
+    ----------
+    options : RowOptions
+    """
+
+    def __init__(self, options: RowOptions) -> None:
+        self.n_features = options.n_features
+        self._options = options
+
+    def __call__(
+        self, sources: list[Source], space: FeatureSpace | None, taker: Taker
+    ) -> Iterator[Event]:
+        """Read all sources once."""
+        parser = self._make_parser(space)
+        names = [source.name for source in sources]
+        n_read = 0
+        with Ahead(read_pieces(sources), _DEPTH, until=taker.has_left) as pieces:
+            for piece in pieces:
+                n_read = piece.n_read
+                used = 0
+                while used < len(piece.data) and not parser.stopped:
+                    used = parser.feed(piece.data, used)
+                    # What a slow pipe brings is wanted now, not when there is a batch of it.
+                    flush = piece.from_pipe and pieces.is_empty and taker.is_waiting
+                    yield from self._events(parser, names, n_read, flush)
+                if piece.ends_file:
+                    parser.end_file()
+                    yield from self._events(parser, names, n_read, flush=False)
+                if parser.stopped:
+                    return
+        yield from self._events(parser, names, n_read, flush=True)
+
+    def _events(
+        self, parser: TextParser, names: list[str], n_read: int, flush: bool
+    ) -> Iterator[Event]:
+        problems = [
+            BadRowError(names[file], line, column, reason, text.decode(errors="backslashreplace"))
+            for file, line, column, reason, text in parser.take_problems()
+        ]
+        while (taken := parser.take(flush or parser.stopped)) is not None:
+            batch = from_text(taken, self.n_features, self._options.dense)
+            yield Event(batch, [], parser.n_skipped, n_read, parser.label_type)
+        if problems:
+            yield Event(None, problems, parser.n_skipped, n_read, parser.label_type)
+
+    def _make_parser(self, space: FeatureSpace | None) -> TextParser:
+        o = self._options
+        options = TextOptions(
+            batch_rows=o.batch_rows,
+            max_line_bytes=o.max_line_bytes,
+            label_type=o.label_type,
+            multilabel=o.multilabel,
+            require_labels=o.require_labels,
+            stop_at_bad_row=o.on_error == "raise",
+        )
+        if o.format == "svmlight":
+            return TextParser.svmlight(options, o.n_features, o.zero_based)
+        assert space is not None
+        if o.format == "vw":
+            return TextParser.vw(options, space, list(o.quadratic))
+        return TextParser.fasttext(options, space, o.ngrams, o.label_prefix)
