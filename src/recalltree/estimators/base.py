@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from recalltree.estimators.looking_inside import Explains
 from recalltree.estimators.passes import (
     Examples,
     HeldOut,
@@ -36,7 +37,7 @@ from recalltree.validation import (
 )
 
 
-class OnlineClassifier(ClassifierMixin, Predictions, BaseEstimator):
+class OnlineClassifier(ClassifierMixin, Predictions, Explains, BaseEstimator):
     """Base class of the estimators; not to be used by itself."""
 
     _core_type: ClassVar[Any]

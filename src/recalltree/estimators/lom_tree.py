@@ -12,10 +12,11 @@ from sklearn.utils._param_validation import Interval
 from recalltree._core import LOMTree
 from recalltree.estimators import defaults
 from recalltree.estimators.base import OnlineClassifier, as_limit
+from recalltree.estimators.looking_inside import PlotsTree
 from recalltree.tree import LOMTreeView
 
 
-class LOMTreeClassifier(OnlineClassifier):
+class LOMTreeClassifier(PlotsTree, OnlineClassifier):
     """LOMTree: a tree of routers that part the classes; the leaf answers with its majority.
 
     The logarithmic-time algorithm that the Recall Tree is measured against. It compares no classes:

@@ -12,10 +12,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from recalltree._core import RecallTree
 from recalltree.estimators import defaults
 from recalltree.estimators.base import OnlineClassifier, as_limit
+from recalltree.estimators.looking_inside import PlotsTree
 from recalltree.tree import RecallTreeView
 
 
-class RecallTreeClassifier(OnlineClassifier):
+class RecallTreeClassifier(PlotsTree, OnlineClassifier):
     """The Recall Tree: online classification at a cost logarithmic in the number of classes.
 
     A binary tree is grown while learning. Each example is routed down to the node where a few

@@ -1,0 +1,23 @@
+"""Looking inside a model: what it holds, why it answers, how well it does."""
+
+from recalltree.inspection.classes import class_counts, find_class
+from recalltree.inspection.evaluation import Evaluation
+from recalltree.inspection.explain import explain
+from recalltree.inspection.explanation import Explanation
+from recalltree.inspection.nodes import NodeTable, node_table
+from recalltree.inspection.report import html_report
+from recalltree.inspection.summary import summary
+from recalltree.inspection.tree_text import tree_text
+
+__all__ = [
+    "Evaluation",
+    "Explanation",
+    "NodeTable",
+    "class_counts",
+    "explain",
+    "find_class",
+    "html_report",
+    "node_table",
+    "summary",
+    "tree_text",
+]

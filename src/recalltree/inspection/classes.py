@@ -1,0 +1,126 @@
+"""The classes of a model: how often each was seen, and which nodes hold it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recalltree.inspection.nodes import NodeTable, node_table
+
+
+def class_counts(clf: Any, nodes: NodeTable | None = None) -> NDArray[np.float64] | None:
+    """Return the weight of the examples of each class, or None if the model does not count them.
+
+    Parameters
+    ----------
+    clf : fitted estimator
+    nodes : NodeTable, default=None
+        Its nodes, if they are at hand.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,) or None
+
+    Examples
+    --------
+    >>> from recalltree import RecallTreeClassifier
+    >>> from recalltree.inspection import class_counts
+    >>> clf = RecallTreeClassifier().fit([[0.0], [1.0], [1.0]], ["a", "b", "b"])
+    >>> class_counts(clf)
+    array([1., 2.])
+    """
+    core = clf._fitted_core()
+    n_classes = len(clf.classes_)
+    tree = getattr(clf, "tree_", None)
+    if tree is None:
+        return None
+    if hasattr(tree, "recall_bound"):  # the root of a Recall Tree sees every example
+        class_ids, counts = core.histogram(int(tree.root))
+        return _sums(class_ids.astype(np.int64), counts, n_classes)
+    nodes = nodes or node_table(clf)
+    assert nodes is not None
+    return _sums(nodes.class_ids, nodes.counts, n_classes)
+
+
+def find_class(clf: Any, label: Any, nodes: NodeTable | None = None) -> dict[str, Any]:
+    """Return what a model knows of one class.
+
+    Parameters
+    ----------
+    clf : fitted estimator
+    label : object
+        One of ``classes_``; for integer labels a string of digits will do.
+    nodes : NodeTable, default=None
+        Its nodes, if they are at hand.
+
+    Returns
+    -------
+    dict
+        ``label``; ``class_id``, its place in ``classes_``; ``n_examples``, None if the model does
+        not count them; and ``nodes``, those that have it among their candidates, the most examples
+        of it first: dicts of ``node``, ``depth``, ``n_examples`` of the class there,
+        ``share`` of the node's examples, ``rank`` among its candidates (from 1) and
+        ``recall_bound``.
+
+    Examples
+    --------
+    >>> from recalltree import RecallTreeClassifier
+    >>> from recalltree.inspection import find_class
+    >>> clf = RecallTreeClassifier(shuffle=False).fit([[0.0], [1.0], [1.0]], ["a", "b", "b"])
+    >>> found = find_class(clf, "b")
+    >>> found["n_examples"], [node["node"] for node in found["nodes"]]
+    (2.0, [0, 1, 2])
+    """
+    class_id = _class_id(clf, label)
+    nodes = nodes or node_table(clf)
+    counts = class_counts(clf, nodes)
+    return {
+        "label": _plain(clf.classes_[class_id]),
+        "class_id": class_id,
+        "n_examples": None if counts is None else float(counts[class_id]),
+        "nodes": []
+        if nodes is None
+        else [_place(nodes, int(node), class_id) for node in nodes.holders(class_id)],
+    }
+
+
+def _sums(
+    class_ids: NDArray[np.int64], counts: NDArray[np.float64], n_classes: int
+) -> NDArray[np.float64]:
+    return np.bincount(class_ids, counts, minlength=n_classes).astype(np.float64, copy=False)
+
+
+def _place(nodes: NodeTable, node: int, class_id: int) -> dict[str, Any]:
+    class_ids, counts = nodes.candidates(node)
+    rank = int(np.argmax(class_ids == class_id))
+    bound = nodes.recall_bound
+    return {
+        "node": node,
+        "depth": int(nodes.depth[node]),
+        "n_examples": float(counts[rank]),
+        "share": float(counts[rank] / nodes.total[node]),
+        "rank": rank + 1,
+        "recall_bound": None if bound is None else float(bound[node]),
+    }
+
+
+def _class_id(clf: Any, label: Any) -> int:
+    classes = clf.classes_
+    if isinstance(label, str) and classes.dtype.kind in "iufb":
+        # A command line knows strings only.
+        names = {str(_plain(known)): i for i, known in enumerate(classes)}
+        found = names.get(label)
+    else:
+        found = next(iter(np.flatnonzero(classes == label).tolist()), None)
+    if found is None:
+        raise ValueError(
+            f"label={label!r} is not one of the {len(classes):,} classes, such as "
+            f"{_plain(classes[0])!r}; classes_ has them all."
+        )
+    return int(found)
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label

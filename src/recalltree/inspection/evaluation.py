@@ -1,0 +1,191 @@
+"""How well a model does on rows it is given: errors, recall, confusions, time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length
+
+from recalltree.labels import as_labels
+from recalltree.validation import check_weights, slice_rows
+
+#: Pairs of (label, answer) that are counted at most; then the rarest are forgotten.
+MAX_PAIRS = 1_000_000
+
+
+class Evaluation:
+    """Errors of a model on rows that come in batches. Nothing is learned.
+
+    Parameters
+    ----------
+    clf : fitted estimator
+    k : int, default=5
+        The other k of error@k, beside 1. No more than there are classes.
+
+    Attributes
+    ----------
+    n_rows : int
+    confusions : Counter
+        How often (class id of the label, class id of the answer), of different classes, occurred.
+        Only labels that the model knows. Beyond ``MAX_PAIRS`` different pairs, those seen once are
+        forgotten.
+    stops : ndarray of shape (depths, 2)
+        By the depth at which rows stopped: their weight, and the weight of those with their label
+        among the candidates. Empty for a model without a tree.
+
+    Examples
+    --------
+    >>> from recalltree import RecallTreeClassifier
+    >>> from recalltree.inspection import Evaluation
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = RecallTreeClassifier(max_candidates=4, random_state=0).fit(X[:1500], y[:1500])
+    >>> found = Evaluation(clf, k=3).update(X[1500:], y[1500:]).as_dict()
+    >>> found["n_rows"], bool(found["error@3"] < found["error@1"] < 0.5)
+    (297, True)
+    >>> bool(1 - found["candidate_recall"] <= found["error@3"])
+    True
+    """
+
+    def __init__(self, clf: Any, k: int = 5) -> None:
+        if k < 1:
+            raise ValueError(f"k={k}: it must be 1 or more.")
+        self.clf = clf
+        self.k = min(k, len(clf.classes_))
+        self.n_rows = 0
+        self.confusions: Counter[tuple[int, int]] = Counter()
+        self.stops = np.zeros((0, 2))
+        self._ids = {label: i for i, label in enumerate(clf.classes_.tolist())}
+        # Weights of: all rows, right at 1, right at k, label among the candidates, label known.
+        self._sums = dict.fromkeys(("all", "right", "right_at_k", "recalled", "known"), 0.0)
+        self._seconds = 0.0
+        self._by_class = np.zeros((len(clf.classes_), 2))  # weight, of which right
+
+    def update(self, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
+        """Predict a batch of rows and compare with their labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+        y : array-like of shape (n,)
+            Labels; one that the model does not know counts as an error.
+        sample_weight : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        self
+        """
+        core, matrix, n_threads = self.clf._check_new(X)
+        labels = as_labels(y)
+        check_consistent_length(matrix, labels)
+        weights = check_weights(sample_weight, len(labels))
+        if weights is None:
+            weights = np.ones(len(labels), dtype=np.float32)
+        truth = np.array([self._ids.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+        self.n_rows += len(labels)
+        for start, stop in self.clf._blocks(matrix):
+            rows = slice_rows(matrix, start, stop)
+            self._add_block(core, rows, truth[start:stop], weights[start:stop], n_threads)
+        return self
+
+    def _add_block(
+        self,
+        core: Any,
+        rows: Any,
+        truth: NDArray[np.int64],
+        weights: NDArray[np.float32],
+        n_threads: int,
+    ) -> None:
+        began = perf_counter()
+        answers = core.predict(rows, n_threads)
+        self._seconds += perf_counter() - began
+        top, _ = core.predict_topk(rows, self.k, n_threads)
+        recalled = _holds(core.candidates(rows, n_threads), truth)
+        right = answers == truth
+        known = truth >= 0
+        found = {
+            "all": np.ones(len(truth), dtype=bool),
+            "right": right,
+            "right_at_k": (top == truth[:, np.newaxis]).any(axis=1) & known,
+            "recalled": recalled,
+            "known": known,
+        }
+        for name, mask in found.items():
+            self._sums[name] += float(weights[mask].sum(dtype=np.float64))
+        for column, mask in enumerate((known, known & right)):
+            np.add.at(self._by_class[:, column], truth[mask], weights[mask])
+        wrong = known & ~right
+        self.confusions.update(zip(truth[wrong].tolist(), answers[wrong].tolist(), strict=True))
+        if len(self.confusions) > MAX_PAIRS:
+            self.confusions = Counter({p: n for p, n in self.confusions.items() if n > 1})
+        if hasattr(core, "route"):
+            self._add_stops(core.route(rows)[0], recalled, weights)
+
+    def _add_stops(
+        self, indptr: NDArray[Any], recalled: NDArray[np.bool_], weights: NDArray[np.float32]
+    ) -> None:
+        depths = np.diff(indptr) - 1
+        more = int(depths.max(initial=-1)) + 1 - len(self.stops)
+        if more > 0:
+            self.stops = np.vstack([self.stops, np.zeros((more, 2))])
+        np.add.at(self.stops[:, 0], depths, weights)
+        np.add.at(self.stops[:, 1], depths[recalled], weights[recalled])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the results.
+
+        Returns
+        -------
+        dict
+            ``n_rows``; ``error@1`` and ``error@k``; ``candidate_recall``, the share of rows whose
+            label was among those compared; ``unknown_labels``, the share of rows whose label the
+            model never learned; ``microseconds_per_row`` of prediction; ``lost_in_routing`` and
+            ``lost_among_candidates``, which together with ``unknown_labels`` make ``error@1``. NaN
+            where there were no rows.
+        """
+        total = self._sums["all"]
+        share = {name: value / total if total else np.nan for name, value in self._sums.items()}
+        errors = {"error@1": 1.0 - share["right"]}
+        if self.k > 1:
+            errors[f"error@{self.k}"] = 1.0 - share["right_at_k"]
+        return {
+            "n_rows": self.n_rows,
+            **errors,
+            "candidate_recall": share["recalled"],
+            "unknown_labels": 1.0 - share["known"],
+            "lost_in_routing": share["known"] - share["recalled"],
+            "lost_among_candidates": share["recalled"] - share["right"],
+            "microseconds_per_row": 1e6 * self._seconds / self.n_rows if self.n_rows else np.nan,
+        }
+
+    def most_confused(self, n: int = 20) -> list[dict[str, Any]]:
+        """Return the pairs of classes that were confused most often, the most frequent first.
+
+        Returns
+        -------
+        list of dict
+            With the keys ``label``, ``answer`` and ``n_rows``.
+        """
+        classes = self.clf.classes_.tolist()
+        ranked = sorted(self.confusions.items(), key=lambda item: (-item[1], item[0]))
+        return [
+            {"label": classes[label], "answer": classes[answer], "n_rows": count}
+            for (label, answer), count in ranked[:n]
+        ]
+
+    def class_results(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the weight of the rows of each class, and of those that were answered right."""
+        return self._by_class[:, 0].copy(), self._by_class[:, 1].copy()
+
+
+def _holds(candidates: Any, truth: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return for which rows the true class is one of the candidates."""
+    indptr, class_ids, _ = candidates
+    hits = class_ids == np.repeat(truth, np.diff(indptr))
+    holds = np.zeros(len(truth), dtype=bool)
+    holds[np.repeat(np.arange(len(truth)), np.diff(indptr))[hits]] = True
+    return holds

@@ -1,0 +1,130 @@
+"""Why a model answers as it does for one row."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+#: How many features are shown beside each router's decision.
+ROUTER_FEATURES = 3
+
+
+@dataclass(frozen=True)
+class FeatureShare:
+    """What one feature of the row adds to a score."""
+
+    name: str
+    value: float
+    contribution: float
+
+
+@dataclass(frozen=True)
+class RouteStep:
+    """A node on the route: what it has seen, and where its router sends the row."""
+
+    node: int
+    depth: int
+    n_examples: float
+    n_labels: int
+    recall_bound: float | None  # None where the algorithm has no such bound
+    margin: float | None  # None where no router was asked
+    goes: str | None  # "left" or "right", where the margin points
+    features: tuple[FeatureShare, ...]  # the largest parts of the margin
+
+
+@dataclass(frozen=True)
+class CandidateShare:
+    """A candidate: its score, and what that is made of.
+
+    ``score`` is the sum of ``features``, ``other_features``, ``bias`` and ``path``, where the
+    algorithm has predictors; otherwise it is ``n_examples``, and these are None.
+    """
+
+    label: Any
+    score: float
+    probability: float
+    n_examples: float | None  # of this label, at the node where the row stopped
+    features: tuple[FeatureShare, ...]
+    other_features: float | None
+    bias: float | None
+    path: float | None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a model answers as it does for one row; ``str`` prints it, ``as_dict`` is for JSON.
+
+    Attributes
+    ----------
+    algorithm : str
+    label : object
+        The answer.
+    route : tuple of RouteStep
+        From the root to the node where the row stopped; empty for one-against-all.
+    stopped : str or None
+        Why it stopped there.
+    candidates : tuple of CandidateShare
+        The best of them, the best first.
+    n_candidates : int
+        How many classes were compared.
+    """
+
+    algorithm: str
+    label: Any
+    route: tuple[RouteStep, ...]
+    stopped: str | None
+    candidates: tuple[CandidateShare, ...]
+    n_candidates: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain dicts, lists, strings and numbers."""
+        return _plain(asdict(self))
+
+    def __str__(self) -> str:
+        lines = [f"{self.algorithm} answers {self.label}"]
+        if self.route:
+            lines += ["", *self._route_lines()]
+        lines += ["", *self._candidate_lines()]
+        return "\n".join(lines)
+
+    def _route_lines(self) -> list[str]:
+        bounded = self.route[0].recall_bound is not None
+        head = f"{'depth':>5}  {'node':>7}  {'examples':>11}  {'labels':>8}"
+        lines = [head + ("  recall bound  " if bounded else "  ") + "router"]
+        for step in self.route:
+            line = (
+                f"{step.depth:>5}  {step.node:>7}  {step.n_examples:>11,.6g}  {step.n_labels:>8,}"
+            )
+            if bounded:
+                line += f"  {step.recall_bound:>12.4f}"
+            if step.margin is not None:
+                line += f"  {step.margin:+.3f} {step.goes}"
+                shares = ", ".join(f"{f.name} {f.contribution:+.3f}" for f in step.features)
+                line += f"  ({shares})" if shares else ""
+            lines.append(line)
+        lines.append(f"stopped at node {self.route[-1].node}: {self.stopped}")
+        return lines
+
+    def _candidate_lines(self) -> list[str]:
+        lines = [f"candidates, {len(self.candidates)} best of {self.n_candidates:,}"]
+        for rank, c in enumerate(self.candidates, 1):
+            here = "" if c.n_examples is None else f"  seen here {c.n_examples:,.6g} times"
+            lines.append(
+                f"{rank:>3}. {c.label}  score {c.score:+.4f}  probability {c.probability:.4f}{here}"
+            )
+            for f in c.features:
+                lines.append(f"       {f.contribution:+.4f}  {f.name} = {f.value:g}")
+            if c.bias is not None:
+                rest = [f"{c.other_features:+.4f} other features", f"{c.bias:+.4f} bias"]
+                if self.route:
+                    rest.append(f"{c.path:+.4f} route")
+                lines.append("       " + ", ".join(rest))
+        return lines
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value.item() if hasattr(value, "item") else value

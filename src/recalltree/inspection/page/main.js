@@ -1,0 +1,40 @@
+// Unpacks the data and fills the page.
+
+async function unpack() {
+  const packed = Uint8Array.from(atob(byId("data").textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
+}
+
+async function main() {
+  const report = await unpack();
+  byId("subtitle").textContent = report.subtitle;
+  addFacts(report);
+  byId("tree-section").hidden = report.tree === null;
+  const details = new Details(report);
+  new Search(report.classes, (c) => details.class(c));
+  if (report.tree) {
+    byId("tree-note").textContent = report.tree.note;
+    details.picture.resize();
+    details.picture.select(0);
+  }
+  addProgress(report);
+  if (report.tree) addDepths(report);
+  addCandidates(report);
+  addFrequency(report);
+  const pile = make("div", { class: "pile" });
+  if (report.tree) byId("charts").append(pile);
+  addErrors(report, report.tree ? pile : byId("charts"));
+  addMemory(report, report.tree ? pile : byId("charts"));
+  addConfused(report, details);
+  addParameters(report);
+  setUpTheme(() => details.picture?.draw());
+  document.documentElement.dataset.ready = "true";
+}
+
+main().catch((error) => {
+  const box = byId("problem");
+  box.textContent = `This page could not be drawn: ${error.message}. It needs a browser of 2023 or later.`;
+  box.hidden = false;
+  throw error;
+});

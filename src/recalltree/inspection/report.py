@@ -1,0 +1,93 @@
+"""The report: one self-contained page on which to look at a model."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from recalltree.inspection.evaluation import Evaluation
+from recalltree.inspection.report_data import pack, report_data, sha256
+
+#: Of the page's script, in the order in which they are joined.
+_SCRIPTS = ("page", "charts", "tree", "details", "search", "sections", "main")
+
+
+def html_report(
+    clf: Any,
+    path: str | os.PathLike[str],
+    confusion: Evaluation | tuple[Any, Any] | None = None,
+    title: str | None = None,
+) -> Path:
+    """Write a page on which to look at a model: one file, which needs no network.
+
+    The tree as a picture to explore (width: examples, colour: recall bound), where routes end and
+    what recall they have, the progressive error over time, classes that are confused, candidate
+    sets, class frequencies, memory; and a box to find a class and the nodes that hold it.
+
+    The page stays within some megabytes: of a very large model it draws the 20,000 nodes with the
+    most examples and lists the 100,000 most frequent classes, and says so.
+
+    Parameters
+    ----------
+    clf : fitted estimator
+    path : path-like
+        Where to write the page.
+    confusion : (X, y) or Evaluation, default=None
+        Labelled rows on which to measure errors and confusions, or an evaluation that was made of
+        the same model. None leaves this part out.
+    title : str, default=None
+        Heading of the page; None is the name of the algorithm.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from recalltree import RecallTreeClassifier
+    >>> from recalltree.inspection import html_report
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = RecallTreeClassifier(max_candidates=3, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = html_report(clf, f"{folder}/report.html", confusion=(X, y))
+    ...     page.read_text(encoding="utf-8")[:15]
+    '<!DOCTYPE html>'
+    """
+    if isinstance(confusion, Evaluation):
+        evaluation = confusion
+        if evaluation.clf is not clf:
+            raise ValueError("confusion is an evaluation of another model; evaluate this one.")
+    elif confusion is not None:
+        evaluation = Evaluation(clf).update(*confusion)
+    else:
+        evaluation = None
+    data = report_data(clf, evaluation)
+    target = Path(path)
+    target.write_text(_page(data, title or data["summary"]["algorithm"]), encoding="utf-8")
+    return target
+
+
+def _page(data: dict[str, Any], title: str) -> str:
+    folder = files("recalltree.inspection") / "page"
+    parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
+    script = "(() => {\n'use strict';\n" + "\n".join(parts) + "})();\n"
+    style = (folder / "report.css").read_text(encoding="utf-8")
+    fields = {
+        "title": html.escape(title),
+        "footer": f"Written by recalltree {version('recalltree')}",
+        "style": style,
+        "script": script,
+        # The browser runs this script and no other, whatever labels may contain.
+        "style_hash": sha256(style),
+        "script_hash": sha256(script),
+        "data": pack(data),
+    }
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: fields[found[1]], page)

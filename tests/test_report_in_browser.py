@@ -1,0 +1,179 @@
+"""The report in a real browser: it opens without complaint, finds classes, shows nodes."""
+
+import numpy as np
+import pytest
+from browser import find_browser
+from classifiers import all_digits
+
+from recalltree import LOMTreeClassifier, OneAgainstAllClassifier, RecallTreeClassifier
+from recalltree.inspection import find_class, html_report
+
+HOSTILE = "</script><script>window.attacked = true</script><img src=x onerror='window.attacked=1'>"
+WORDS = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", HOSTILE])
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = find_browser()
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        # Root, as which containers run tests, has no sandbox.
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def models():
+    X, y = all_digits()
+    words = WORDS[y]
+    estimators = [
+        RecallTreeClassifier(max_candidates=3, random_state=0),
+        LOMTreeClassifier(random_state=0),
+        OneAgainstAllClassifier(random_state=0),
+    ]
+    return {type(clf): clf.fit(X[:1200], words[:1200]) for clf in estimators}
+
+
+@pytest.fixture
+def open_report(browser, models, tmp_path):
+    """Open the report of a model; in the end nothing may have been complained of."""
+    complaints, contexts = [], []
+
+    def opened(kind, with_rows=True, **options):
+        X, y = all_digits()
+        path = tmp_path / "report.html"
+        confusion = (X[1200:], WORDS[y[1200:]]) if with_rows else None
+        html_report(models[kind], path, confusion=confusion, title="digits & more")
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: _only_the_file(request, complaints))
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-ready]", timeout=20_000)
+        return page
+
+    yield opened
+    for context in contexts:
+        for page in context.pages:
+            assert page.evaluate("window.attacked") is None
+        context.close()
+    assert complaints == []
+
+
+def _only_the_file(request, complaints):
+    if not request.url.startswith(("file:", "blob:", "data:")):
+        complaints.append(f"asks for {request.url}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("with_rows", [True, False])
+@pytest.mark.parametrize("kind", [RecallTreeClassifier, LOMTreeClassifier, OneAgainstAllClassifier])
+def test_opens_without_complaint(open_report, kind, with_rows, scheme):
+    page = open_report(kind, with_rows, color_scheme=scheme)
+    assert page.inner_text("#title") == "digits & more"
+    titles = page.locator(".chart h2").all_inner_texts()
+    expected = {"Progressive error", "Memory by part"}
+    if kind is not OneAgainstAllClassifier:
+        expected |= {
+            "Where routes end",
+            "Recall by depth",
+            "Candidate-set sizes",
+            "Class frequency",
+        }
+    if with_rows:
+        expected |= {"Where answers are lost", "Most confused classes", "Class frequency"}
+    else:
+        expected |= {"Errors and confused classes"}
+    assert set(titles) == expected
+    assert page.is_visible("#tree") == (kind is not OneAgainstAllClassifier)
+
+
+def test_search_finds_a_class_and_the_nodes_that_hold_it(open_report, models):
+    page = open_report(RecallTreeClassifier)
+    page.keyboard.press("/")
+    page.keyboard.type("SEV")
+    assert page.locator("#results [role=option]").all_inner_texts()[0].startswith("seven")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#class-title") == "seven"
+    found = find_class(models[RecallTreeClassifier], "seven")
+    shown = page.locator("#details table").first.locator("button").all_inner_texts()
+    assert shown == [f"Node {place['node']}" for place in found["nodes"]]
+    assert f"{found['n_examples']:,.0f}" in page.inner_text("#details dl")
+    page.locator("#details table button").nth(1).click()
+    assert page.inner_text("#node-title") == f"Node {found['nodes'][1]['node']}"
+
+
+def test_search_says_that_there_is_nothing(open_report):
+    page = open_report(RecallTreeClassifier)
+    page.fill("#search", "no such class")
+    assert "No class has" in page.inner_text("#results")
+    page.keyboard.press("Escape")
+    assert page.is_hidden("#results")
+
+
+def test_a_label_is_only_ever_text(open_report):
+    page = open_report(RecallTreeClassifier)
+    page.fill("#search", "<script>")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#class-title") == HOSTILE
+
+
+def test_a_node_opens_by_a_click(open_report, models):
+    tree = models[RecallTreeClassifier].tree_
+    page = open_report(RecallTreeClassifier)
+    assert page.inner_text("#node-title") == "Node 0, the root"
+    box = page.locator("#tree").bounding_box()
+    row = box["height"] / (tree.max_depth + 1)
+    page.mouse.click(box["x"] + 5, box["y"] + 1.5 * row)
+    left = int(tree.left[0])
+    assert page.inner_text("#node-title") == f"Node {left}"
+    assert f"{tree.total[left]:,.0f}" in page.inner_text("#details dl")
+    expected = [str(label) for label in tree.candidates(left)]
+    assert page.locator("#details .scroll button").all_inner_texts() == expected
+    assert page.locator("#route").inner_text().replace("\n", " ").endswith(f"Node {left}")
+
+
+def test_the_keyboard_walks_and_zooms(open_report, models):
+    tree = models[RecallTreeClassifier].tree_
+    page = open_report(RecallTreeClassifier)
+    page.focus("#tree")
+    for key in ("ArrowDown", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    node = int(tree.left[tree.right[0]])
+    assert page.inner_text("#node-title") == f"Node {node}"
+    assert page.is_disabled("#zoom-out")
+    page.keyboard.press("Enter")
+    assert page.is_enabled("#zoom-out")
+    page.keyboard.press("ArrowUp")
+    assert page.inner_text("#node-title") == f"Node {tree.right[0]}"
+
+
+def test_the_picture_shows_recall_by_colour(open_report):
+    page = open_report(RecallTreeClassifier, viewport={"width": 1400, "height": 1000})
+    colours = page.evaluate(
+        """() => { const c = document.getElementById("tree");
+        const all = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+        const at = (x, y) => {
+          const i = 4 * (Math.floor(y * c.height) * c.width + Math.floor(x * c.width));
+          return [...all.slice(i, i + 4)]; };
+        return [at(0.98, 0.14), at(0.3, 0.66)]; }"""
+    )
+    assert colours[0] != colours[1]
+    assert all(colour[3] > 0 for colour in colours)
+
+
+def test_the_theme_can_be_chosen(open_report):
+    page = open_report(RecallTreeClassifier, color_scheme="light")
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.click("#theme")
+    page.click("#theme")
+    assert page.inner_text("#theme") == "Theme: dark"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+
+
+def test_fits_a_narrow_screen(open_report):
+    page = open_report(RecallTreeClassifier, viewport={"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
