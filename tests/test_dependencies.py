@@ -18,11 +18,12 @@ SOURCES = sorted((ROOT / "cpp" / "src").glob("*.cpp"))
 
 # From the bottom up; a file may include files of its own layer and of those below.
 LAYERS = [
-    "arena config example intended_race rows spin_lock stable_vector state thread_team types",
+    "arena config example half intended_race rows spin_lock stable_vector state thread_team types",
     "kernels kernels_impl",
-    "criteria dense_weights feature_scale label_histogram label_index linear_learner sparse_weights"
-    " tree weights workspace",
-    "explanation learner lom_tree one_against_all recall_tree",
+    "class_matrix criteria dense_weights feature_scale label_histogram label_index linear_learner"
+    " mapped_weights recall_rules sparse_weights tree weights workspace",
+    "explanation learner lom_tree mapped_lom_tree mapped_model mapped_one_against_all"
+    " mapped_recall_tree one_against_all predictor recall_tree",
 ]
 # Readers of text know nothing of the learners: all their layers are below.
 READER_LAYERS = [

@@ -52,15 +52,17 @@ def interface(stub: str) -> dict[str, Signature]:
     tree = ast.parse(stub)
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     found = members(tree.body, in_class=False)
-    for name, node in classes.items():
-        if name.startswith("_"):
-            continue
+
+    def with_inherited(node: ast.ClassDef) -> dict[str, Signature]:
         own: dict[str, Signature] = {}
-        for base in node.bases:
-            if ast.unparse(base) in classes:
-                own |= members(classes[ast.unparse(base)].body, in_class=True)
-        own |= members(node.body, in_class=True)
-        found |= {f"{name}.{member}": value for member, value in own.items()}
+        for base in map(ast.unparse, node.bases):
+            if base in classes:
+                own |= with_inherited(classes[base])
+        return own | members(node.body, in_class=True)
+
+    for name, node in classes.items():
+        if not name.startswith("_"):
+            found |= {f"{name}.{member}": value for member, value in with_inherited(node).items()}
     return found
 
 

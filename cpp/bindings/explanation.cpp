@@ -14,7 +14,7 @@ nb::dict to_dict(Contributions found) {
   return out;
 }
 
-const Rows& the_row(const Learner& model, const HeldRows& x, std::size_t n_features) {
+const Rows& the_row(const Predictor& model, const HeldRows& x, std::size_t n_features) {
   if (x.rows.n_rows != 1) throw nb::value_error("one row is explained at a time");
   if (x.rows.n_features != n_features) throw nb::value_error("wrong number of features");
   if (model.n_classes_seen() == 0) throw nb::value_error("nothing has been learned yet");

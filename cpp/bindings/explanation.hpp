@@ -3,13 +3,14 @@
 
 #include "arrays.hpp"
 #include "recalltree/explanation.hpp"
+#include "recalltree/predictor.hpp"
 #include "rows.hpp"
 
 namespace recalltree::bindings {
 
 nb::dict to_dict(Contributions found);
 // The one row that is to be explained, of the right width.
-const Rows& the_row(const Learner& model, const HeldRows& x, std::size_t n_features);
+const Rows& the_row(const Predictor& model, const HeldRows& x, std::size_t n_features);
 
 template <class Model, class Class>
 void bind_explain_classes(Class& c) {
@@ -25,16 +26,15 @@ void bind_explain_classes(Class& c) {
       "rows"_a, "class_ids"_a);
 }
 
-// n_nodes(model): how many nodes it has.
-template <class Model, class Class, class Count>
-void bind_explain_routers(Class& c, Count n_nodes) {
+template <class Model, class Class>
+void bind_explain_routers(Class& c) {
   c.def(
       "explain_routers",
-      [n_nodes](const Model& m, const HeldRows& x, Vector<std::uint32_t> ids) {
+      [](const Model& m, const HeldRows& x, Vector<std::uint32_t> ids) {
         const Rows& rows = the_row(m, x, m.config().learner.n_features);
         const std::vector<NodeId> nodes(ids.data(), ids.data() + ids.shape(0));
         for (const NodeId n : nodes)
-          if (n >= n_nodes(m)) throw nb::index_error("no such node");
+          if (n >= m.n_nodes()) throw nb::index_error("no such node");
         return to_dict(explain_routers(m, rows, 0, nodes));
       },
       "rows"_a, "nodes"_a);

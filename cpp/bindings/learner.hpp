@@ -1,4 +1,4 @@
-// What the learners share.
+// What learners and mapped models share.
 #pragma once
 
 #include <nanobind/stl/optional.h>
@@ -11,38 +11,19 @@
 
 #include "arrays.hpp"
 #include "recalltree/learner.hpp"
+#include "recalltree/mapped_model.hpp"
 #include "rows.hpp"
 #include "state.hpp"
 
 namespace recalltree::bindings {
 
-inline void check_class(const Learner& model, ClassId y) {
+inline void check_class(const Predictor& model, ClassId y) {
   if (y >= model.n_classes()) throw nb::index_error("no such class");
 }
 
+// What all models share.
 template <class Model, class Class>
-void bind_common(Class& c) {
-  c.def(
-      "learn",
-      [](Model& m, const HeldRows& x, Vector<std::uint32_t> labels,
-         std::optional<Vector<float>> weights, std::optional<Vector<std::int64_t>> order,
-         std::size_t n_threads, bool first_pass) {
-        const std::size_t n = x.rows.n_rows;
-        if (labels.shape(0) != n) throw nb::value_error("labels and rows differ in number");
-        if (weights && weights->shape(0) != n)
-          throw nb::value_error("weights and rows differ in number");
-        if (x.rows.n_features != m.config().learner.n_features)
-          throw nb::value_error("wrong number of features");
-        if (order)
-          for (std::size_t i = 0; i < order->shape(0); ++i)
-            if ((*order)(i) < 0 || static_cast<std::size_t>((*order)(i)) >= n)
-              throw nb::value_error("order names a row that does not exist");
-        const Batch batch{&x.rows, labels.data(), weights ? weights->data() : nullptr,
-                          order ? order->data() : nullptr, order ? order->shape(0) : n};
-        nb::gil_scoped_release release;
-        m.learn(batch, n_threads, first_pass);
-      },
-      "rows"_a, "labels"_a, "weights"_a.none(), "order"_a.none(), "n_threads"_a, "first_pass"_a);
+void bind_prediction(Class& c) {
   const auto check_width = [](const Model& m, const HeldRows& x) {
     if (x.rows.n_features != m.config().learner.n_features)
       throw nb::value_error("wrong number of features");
@@ -89,7 +70,6 @@ void bind_common(Class& c) {
             to_numpy(std::move(all.scores)));
       },
       "rows"_a, "n_threads"_a);
-  c.def("state", [](Model& m) { return to_dict(m.save()); });
   c.def("memory_bytes", [](const Model& m) {
     nb::dict out;
     for (const auto& [part, bytes] : m.memory()) out[part.c_str()] = bytes;
@@ -113,6 +93,34 @@ void bind_common(Class& c) {
   c.def_prop_ro("progressive_errors", [](const Model& m) { return m.progress().errors; });
 }
 
+// What the learners share.
+template <class Model, class Class>
+void bind_common(Class& c) {
+  bind_prediction<Model>(c);
+  c.def(
+      "learn",
+      [](Model& m, const HeldRows& x, Vector<std::uint32_t> labels,
+         std::optional<Vector<float>> weights, std::optional<Vector<std::int64_t>> order,
+         std::size_t n_threads, bool first_pass) {
+        const std::size_t n = x.rows.n_rows;
+        if (labels.shape(0) != n) throw nb::value_error("labels and rows differ in number");
+        if (weights && weights->shape(0) != n)
+          throw nb::value_error("weights and rows differ in number");
+        if (x.rows.n_features != m.config().learner.n_features)
+          throw nb::value_error("wrong number of features");
+        if (order)
+          for (std::size_t i = 0; i < order->shape(0); ++i)
+            if ((*order)(i) < 0 || static_cast<std::size_t>((*order)(i)) >= n)
+              throw nb::value_error("order names a row that does not exist");
+        const Batch batch{&x.rows, labels.data(), weights ? weights->data() : nullptr,
+                          order ? order->data() : nullptr, order ? order->shape(0) : n};
+        nb::gil_scoped_release release;
+        m.learn(batch, n_threads, first_pass);
+      },
+      "rows"_a, "labels"_a, "weights"_a.none(), "order"_a.none(), "n_threads"_a, "first_pass"_a);
+  c.def("state", [](Model& m) { return to_dict(m.save()); });
+}
+
 // from_state(state, **config): a new model, then its state.
 template <class Model, class Class>
 void bind_from_state(Class& c) {
@@ -124,6 +132,16 @@ void bind_from_state(Class& c) {
         return made;
       },
       "state"_a, "config"_a);
+}
+
+// What mapped models share beside predicting.
+template <class Model, class Class>
+void bind_mapped(Class& c) {
+  c.def("state", [](const Model& m) { return to_dict(m.state()); });
+  c.def("check", [](const Model& m) {
+    nb::gil_scoped_release release;
+    m.check();
+  });
 }
 
 template <class Model>

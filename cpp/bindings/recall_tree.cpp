@@ -6,12 +6,40 @@
 #include "learner.hpp"
 #include "learners.hpp"
 #include "options.hpp"
+#include "recalltree/mapped_recall_tree.hpp"
 #include "weights.hpp"
 
 namespace recalltree::bindings {
 namespace {
 
-nb::dict config_of(const RecallTree& model) {
+RecallTreeConfig make_config(std::uint32_t n_features, bool sparse, const std::string& loss,
+                             double learning_rate, double l2, std::uint32_t max_candidates,
+                             std::uint32_t max_depth, double bound_lambda,
+                             const std::string& path_features, bool path_interactions,
+                             const std::string& router_weighting, const std::string& routing_order,
+                             double count_decay) {
+  return {learner_config(n_features, sparse, loss, learning_rate, l2),
+          max_candidates,
+          max_depth,
+          bound_lambda,
+          parse<PathFeatures>(path_features),
+          path_interactions,
+          parse<RouterWeighting>(router_weighting),
+          parse<RoutingOrder>(routing_order),
+          count_decay};
+}
+
+template <class Class, class Init, class... First>
+void bind_init(Class& c, Init init, First... first) {
+  c.def("__init__", init, first..., nb::kw_only(), "n_features"_a, "sparse"_a = false,
+        "loss"_a = "logistic", "learning_rate"_a = 1.0, "l2"_a = 0.0, "max_candidates"_a = 0,
+        "max_depth"_a = 0, "bound_lambda"_a = 1.0, "path_features"_a = "leaf",
+        "path_interactions"_a = false, "router_weighting"_a = "total_entropy",
+        "routing_order"_a = "route_first", "count_decay"_a = 0.0);
+}
+
+template <class Model>
+nb::dict config_of(const Model& model) {
   const RecallTreeConfig& c = model.config();
   nb::dict out;
   put(out, c.learner);
@@ -26,67 +54,49 @@ nb::dict config_of(const RecallTree& model) {
   return out;
 }
 
-nb::dict predictor(const RecallTree& model, ClassId y) {
+template <class Model>
+nb::dict predictor(const Model& model, ClassId y) {
   check_class(model, y);
   nb::dict out = row_dict(model.predictors(), y, model.config().learner.n_features);
   put_path(out, y < model.path_weights().size() ? model.path_weights().contents(y) : RowContents{});
   return out;
 }
 
-}  // namespace
+template <class Model>
+nb::dict tree(const Model& t) {
+  const std::size_t n = t.n_nodes();
+  std::vector<std::int32_t> left(n), right(n), parent(n), depth(n), n_labels(n);
+  std::vector<double> total(n), bound(n);
+  for (NodeId i = 0; i < n; ++i) {
+    const NodeSummary node = t.node(i);
+    left[i] = static_cast<std::int32_t>(node.left);
+    right[i] = static_cast<std::int32_t>(node.right);
+    parent[i] = static_cast<std::int32_t>(node.parent);
+    depth[i] = static_cast<std::int32_t>(node.depth);
+    n_labels[i] = static_cast<std::int32_t>(node.n_labels);
+    total[i] = node.total;
+    bound[i] = node.recall_bound;
+  }
+  nb::dict out;
+  out["left"] = to_numpy(std::move(left));
+  out["right"] = to_numpy(std::move(right));
+  out["parent"] = to_numpy(std::move(parent));
+  out["depth"] = to_numpy(std::move(depth));
+  out["n_labels"] = to_numpy(std::move(n_labels));
+  out["total"] = to_numpy(std::move(total));
+  out["recall_bound"] = to_numpy(std::move(bound));
+  return out;
+}
 
-void bind_recall_tree(nb::module_& m) {
-  auto recall_tree = nb::class_<RecallTree>(m, "RecallTree");
-  recall_tree
-      .def(
-          "__init__",
-          [](RecallTree* self, std::uint32_t n_features, bool sparse, const std::string& loss,
-             double learning_rate, double l2, std::uint32_t max_candidates, std::uint32_t max_depth,
-             double bound_lambda, const std::string& path_features, bool path_interactions,
-             const std::string& router_weighting, const std::string& routing_order,
-             double count_decay) {
-            new (self) RecallTree({learner_config(n_features, sparse, loss, learning_rate, l2),
-                                   max_candidates, max_depth, bound_lambda,
-                                   parse<PathFeatures>(path_features), path_interactions,
-                                   parse<RouterWeighting>(router_weighting),
-                                   parse<RoutingOrder>(routing_order), count_decay});
-          },
-          nb::kw_only(), "n_features"_a, "sparse"_a = false, "loss"_a = "logistic",
-          "learning_rate"_a = 1.0, "l2"_a = 0.0, "max_candidates"_a = 0, "max_depth"_a = 0,
-          "bound_lambda"_a = 1.0, "path_features"_a = "leaf", "path_interactions"_a = false,
-          "router_weighting"_a = "total_entropy", "routing_order"_a = "route_first",
-          "count_decay"_a = 0.0)
-      .def(
-          "predictor", [](const RecallTree& t, ClassId y) { return predictor(t, y); }, "class_id"_a)
-      .def("tree",
-           [](const RecallTree& t) {
-             const std::size_t n = t.tree().size();
-             std::vector<std::int32_t> left(n), right(n), parent(n), depth(n), n_labels(n);
-             std::vector<double> total(n), bound(n);
-             for (NodeId i = 0; i < n; ++i) {
-               const Node& node = t.tree()[i];
-               left[i] = static_cast<std::int32_t>(node.left.load());
-               right[i] = static_cast<std::int32_t>(node.right.load());
-               parent[i] = static_cast<std::int32_t>(node.parent);
-               depth[i] = static_cast<std::int32_t>(node.depth);
-               n_labels[i] = static_cast<std::int32_t>(node.histogram.size());
-               total[i] = t.node_total(i);
-               bound[i] = t.node_recall_bound(i);
-             }
-             nb::dict out;
-             out["left"] = to_numpy(std::move(left));
-             out["right"] = to_numpy(std::move(right));
-             out["parent"] = to_numpy(std::move(parent));
-             out["depth"] = to_numpy(std::move(depth));
-             out["n_labels"] = to_numpy(std::move(n_labels));
-             out["total"] = to_numpy(std::move(total));
-             out["recall_bound"] = to_numpy(std::move(bound));
-             return out;
-           })
+template <class Model, class Class>
+void bind_views(Class& c) {
+  c.def_prop_ro("config", &config_of<Model>)
+      .def("predictor", &predictor<Model>, "class_id"_a)
+      .def("tree", &tree<Model>)
       .def(
           "histogram",
-          [](const RecallTree& t, std::size_t n) {
-            check_node(n, t.tree().size());
+          [](const Model& t, std::size_t n) {
+            check_node(n, t.n_nodes());
             std::vector<std::uint32_t> labels;
             std::vector<double> counts;
             for (const auto& c : t.ranked_labels(static_cast<NodeId>(n))) {
@@ -97,34 +107,70 @@ void bind_recall_tree(nb::module_& m) {
           },
           "node"_a)
       .def(
-          "route", [](const RecallTree& t, const HeldRows& x) { return routes(t, x); }, "rows"_a)
+          "route", [](const Model& t, const HeldRows& x) { return routes(t, x); }, "rows"_a)
       .def(
           "router",
-          [](const RecallTree& t, std::size_t n) {
-            check_node(n, t.tree().size());
-            return row_dict(t.routers(), t.tree()[static_cast<NodeId>(n)].router,
+          [](const Model& t, std::size_t n) {
+            check_node(n, t.n_nodes());
+            return row_dict(t.routers(), t.router(static_cast<NodeId>(n)),
                             t.config().learner.n_features);
           },
           "node"_a)
       .def(
           "interaction",
-          [](const RecallTree& t, ClassId y, std::size_t n) {
+          [](const Model& t, ClassId y, std::size_t n) {
             check_class(t, y);
-            check_node(n, t.tree().size());
+            check_node(n, t.n_nodes());
             return row_dict(t.interactions(), t.interaction_row(y, static_cast<NodeId>(n)),
                             t.config().learner.n_features);
           },
           "class_id"_a, "node"_a)
       .def_prop_ro("max_candidates_now",
-                   [](const RecallTree& t) { return t.limits(t.n_classes_seen()).max_candidates; })
+                   [](const Model& t) { return t.limits(t.n_classes_seen()).max_candidates; })
       .def_prop_ro("max_depth_now",
-                   [](const RecallTree& t) { return t.limits(t.n_classes_seen()).max_depth; });
-  recall_tree.def_prop_ro("config", &config_of);
-  bind_common<RecallTree>(recall_tree);
-  bind_explain_classes<RecallTree>(recall_tree);
-  bind_explain_routers<RecallTree>(recall_tree,
-                                   [](const RecallTree& t) { return t.tree().size(); });
-  bind_from_state<RecallTree>(recall_tree);
+                   [](const Model& t) { return t.limits(t.n_classes_seen()).max_depth; });
+}
+
+}  // namespace
+
+void bind_recall_tree(nb::module_& m) {
+  auto learner = nb::class_<RecallTree>(m, "RecallTree");
+  bind_init(learner, [](RecallTree* self, std::uint32_t n_features, bool sparse,
+                        const std::string& loss, double learning_rate, double l2,
+                        std::uint32_t max_candidates, std::uint32_t max_depth, double bound_lambda,
+                        const std::string& path_features, bool path_interactions,
+                        const std::string& router_weighting, const std::string& routing_order,
+                        double count_decay) {
+    new (self) RecallTree(make_config(n_features, sparse, loss, learning_rate, l2, max_candidates,
+                                      max_depth, bound_lambda, path_features, path_interactions,
+                                      router_weighting, routing_order, count_decay));
+  });
+  bind_views<RecallTree>(learner);
+  bind_explain_classes<RecallTree>(learner);
+  bind_explain_routers<RecallTree>(learner);
+  bind_common<RecallTree>(learner);
+  bind_from_state<RecallTree>(learner);
+
+  auto mapped = nb::class_<MappedRecallTree>(m, "MappedRecallTree");
+  bind_init(
+      mapped,
+      [](MappedRecallTree* self, const nb::dict& state, std::uint32_t n_features, bool sparse,
+         const std::string& loss, double learning_rate, double l2, std::uint32_t max_candidates,
+         std::uint32_t max_depth, double bound_lambda, const std::string& path_features,
+         bool path_interactions, const std::string& router_weighting,
+         const std::string& routing_order, double count_decay) {
+        new (self) MappedRecallTree(
+            make_config(n_features, sparse, loss, learning_rate, l2, max_candidates, max_depth,
+                        bound_lambda, path_features, path_interactions, router_weighting,
+                        routing_order, count_decay),
+            to_state(state));
+      },
+      "state"_a);
+  bind_views<MappedRecallTree>(mapped);
+  bind_explain_classes<MappedRecallTree>(mapped);
+  bind_explain_routers<MappedRecallTree>(mapped);
+  bind_prediction<MappedRecallTree>(mapped);
+  bind_mapped<MappedRecallTree>(mapped);
 }
 
 }  // namespace recalltree::bindings

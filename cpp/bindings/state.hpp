@@ -1,4 +1,5 @@
-// A learner's state as a dict of arrays.
+// A learner's state as a dict of arrays. Neither direction copies: arrays keep alive what they
+// view.
 #pragma once
 
 #include "arrays.hpp"

@@ -2,23 +2,17 @@
 
 namespace recalltree::bindings {
 
-nb::dict row_dict(const Weights& weights, RowId row, std::size_t n_features) {
-  nb::dict out;
+nb::dict row_dict(const RowContents& row, std::size_t n_features) {
   std::vector<float> values(n_features, 0.0f), accumulators(n_features, 0.0f);
-  float bias = 0.0f, bias_accumulator = 0.0f;
-  if (row < weights.size()) {
-    const RowContents all = weights.contents(row);
-    for (std::size_t k = 0; k < all.keys.size(); ++k) {
-      values[all.keys[k]] = all.weights[k];
-      accumulators[all.keys[k]] = all.accumulators[k];
-    }
-    bias = all.bias;
-    bias_accumulator = all.bias_accumulator;
+  for (std::size_t k = 0; k < row.keys.size(); ++k) {
+    values[row.keys[k]] = row.weights[k];
+    accumulators[row.keys[k]] = row.accumulators[k];
   }
+  nb::dict out;
   out["weights"] = to_numpy(std::move(values));
   out["accumulators"] = to_numpy(std::move(accumulators));
-  out["bias"] = bias;
-  out["bias_accumulator"] = bias_accumulator;
+  out["bias"] = row.bias;
+  out["bias_accumulator"] = row.bias_accumulator;
   return out;
 }
 

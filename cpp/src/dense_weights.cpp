@@ -89,31 +89,34 @@ RowContents DenseWeights::contents(RowId id) const {
   return all;
 }
 
+// Padded, so that a file of them can be used where it lies.
 void DenseWeights::save(const std::string& name, State& state,
                         const std::vector<RowId>& rows) const {
   std::vector<float> weights, accumulators, bias, bias_accumulators;
+  weights.reserve(rows.size() * n_);
+  accumulators.reserve(rows.size() * n_);
   for (const RowId id : rows) {
     const Row& row = rows_[id];
-    weights.insert(weights.end(), row.values, row.values + n_features_);
-    accumulators.insert(accumulators.end(), row.accumulators, row.accumulators + n_features_);
+    weights.insert(weights.end(), row.values, row.values + n_);
+    accumulators.insert(accumulators.end(), row.accumulators, row.accumulators + n_);
     bias.push_back(row.bias);
     bias_accumulators.push_back(row.bias_accumulator);
   }
-  state.put(name + ".weights", weights, {rows.size(), n_features_});
-  state.put(name + ".accumulators", accumulators, {rows.size(), n_features_});
-  state.put(name + ".bias", bias);
-  state.put(name + ".bias_accumulators", bias_accumulators);
+  state.put(name + ".weights", std::move(weights), {rows.size(), n_});
+  state.put(name + ".accumulators", std::move(accumulators), {rows.size(), n_});
+  state.put(name + ".bias", std::move(bias));
+  state.put(name + ".bias_accumulators", std::move(bias_accumulators));
 }
 
 void DenseWeights::load(const std::string& name, const State& state) {
   const auto bias = state.get<float>(name + ".bias");
   const auto bias_accumulators = state.get<float>(name + ".bias_accumulators", bias.size());
-  const auto weights = state.get<float>(name + ".weights", bias.size() * n_features_);
-  const auto accumulators = state.get<float>(name + ".accumulators", bias.size() * n_features_);
+  const auto weights = state.get<float>(name + ".weights", bias.size() * n_);
+  const auto accumulators = state.get<float>(name + ".accumulators", bias.size() * n_);
   for (std::size_t i = 0; i < bias.size(); ++i) {
     Row& row = rows_[add_row()];
-    std::copy_n(weights.begin() + i * n_features_, n_features_, row.values);
-    std::copy_n(accumulators.begin() + i * n_features_, n_features_, row.accumulators);
+    std::copy_n(weights.begin() + i * n_, n_, row.values);
+    std::copy_n(accumulators.begin() + i * n_, n_, row.accumulators);
     row.bias = bias[i];
     row.bias_accumulator = bias_accumulators[i];
   }

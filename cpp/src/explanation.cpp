@@ -1,5 +1,12 @@
 #include "recalltree/explanation.hpp"
 
+#include "recalltree/lom_tree.hpp"
+#include "recalltree/mapped_lom_tree.hpp"
+#include "recalltree/mapped_one_against_all.hpp"
+#include "recalltree/mapped_recall_tree.hpp"
+#include "recalltree/one_against_all.hpp"
+#include "recalltree/recall_tree.hpp"
+
 namespace recalltree {
 namespace {
 
@@ -27,7 +34,8 @@ class Parts {
   }
 
   // Adds what the features contribute to `row`, as model `i` of `out`.
-  void add(const Weights& weights, RowId row, std::size_t i, Contributions& out) {
+  template <class AnyWeights>
+  void add(const AnyWeights& weights, RowId row, std::size_t i, Contributions& out) {
     if (row == kNoRow || row >= weights.size()) return;
     const float bias = weights.score(row, nothing(), false);
     out.bias[i] += bias;
@@ -66,27 +74,8 @@ class Parts {
 
 }  // namespace
 
-Contributions explain_classes(const RecallTree& model, const Rows& rows, std::size_t i,
-                              const std::vector<ClassId>& classes) {
-  Example x, path;
-  model.read(rows, i, x);
-  std::vector<NodeId> route;
-  model.route(rows, i, route);
-  model.path_features(route, path);
-  Parts parts(x, model.config().learner.sparse);
-  Contributions out = parts.none(classes.size());
-  for (std::size_t k = 0; k < classes.size(); ++k) {
-    parts.add(model.predictors(), classes[k], k, out);
-    if (!path.keys.empty() && classes[k] < model.path_weights().size())
-      out.path[k] = model.path_weights().score(classes[k], path, false);
-    if (model.config().path_interactions)
-      for (const NodeId node : path.keys)
-        parts.add(model.interactions(), model.interaction_row(classes[k], node), k, out);
-  }
-  return out;
-}
-
-Contributions explain_classes(const OneAgainstAll& model, const Rows& rows, std::size_t i,
+template <class Model>
+Contributions explain_classes(const Model& model, const Rows& rows, std::size_t i,
                               const std::vector<ClassId>& classes) {
   Example x;
   model.read(rows, i, x);
@@ -94,31 +83,49 @@ Contributions explain_classes(const OneAgainstAll& model, const Rows& rows, std:
   Contributions out = parts.none(classes.size());
   for (std::size_t k = 0; k < classes.size(); ++k)
     parts.add(model.predictors(), classes[k], k, out);
+  if constexpr (requires { model.path_weights(); }) {
+    Example path;
+    std::vector<NodeId> route;
+    model.route(rows, i, route);
+    model.path_features(route, path);
+    for (std::size_t k = 0; k < classes.size() && !path.keys.empty(); ++k) {
+      if (classes[k] < model.path_weights().size())
+        out.path[k] = model.path_weights().score(classes[k], path, false);
+      if (model.config().path_interactions)
+        for (const NodeId node : path.keys)
+          parts.add(model.interactions(), model.interaction_row(classes[k], node), k, out);
+    }
+  }
   return out;
 }
 
-Contributions explain_routers(const RecallTree& model, const Rows& rows, std::size_t i,
+template <class Model>
+Contributions explain_routers(const Model& model, const Rows& rows, std::size_t i,
                               const std::vector<NodeId>& nodes) {
   Example x;
   model.read(rows, i, x);
   Parts parts(x, model.config().learner.sparse);
   Contributions out = parts.none(nodes.size());
   for (std::size_t k = 0; k < nodes.size(); ++k)
-    parts.add(model.routers(), model.tree()[nodes[k]].router.load(), k, out);
+    parts.add(model.routers(), model.router(nodes[k]), k, out);
   return out;
 }
 
-Contributions explain_routers(const LOMTree& model, const Rows& rows, std::size_t i,
-                              const std::vector<NodeId>& nodes) {
-  Example x;
-  model.read(rows, i, x);
-  Parts parts(x, model.config().learner.sparse);
-  Contributions out = parts.none(nodes.size());
-  for (std::size_t k = 0; k < nodes.size(); ++k) {
-    const LOMTree::Node& node = model.nodes()[nodes[k]];
-    parts.add(model.routers(), node.is_leaf() ? kNoRow : node.router, k, out);
-  }
-  return out;
-}
+template Contributions explain_classes(const RecallTree&, const Rows&, std::size_t,
+                                       const std::vector<ClassId>&);
+template Contributions explain_classes(const MappedRecallTree&, const Rows&, std::size_t,
+                                       const std::vector<ClassId>&);
+template Contributions explain_classes(const OneAgainstAll&, const Rows&, std::size_t,
+                                       const std::vector<ClassId>&);
+template Contributions explain_classes(const MappedOneAgainstAll&, const Rows&, std::size_t,
+                                       const std::vector<ClassId>&);
+template Contributions explain_routers(const RecallTree&, const Rows&, std::size_t,
+                                       const std::vector<NodeId>&);
+template Contributions explain_routers(const MappedRecallTree&, const Rows&, std::size_t,
+                                       const std::vector<NodeId>&);
+template Contributions explain_routers(const LOMTree&, const Rows&, std::size_t,
+                                       const std::vector<NodeId>&);
+template Contributions explain_routers(const MappedLOMTree&, const Rows&, std::size_t,
+                                       const std::vector<NodeId>&);
 
 }  // namespace recalltree

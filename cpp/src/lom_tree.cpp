@@ -177,12 +177,16 @@ std::vector<std::pair<ClassId, double>> LOMTree::leaf_labels(NodeId n) const {
   std::vector<std::pair<ClassId, double>> all;
   for (std::uint32_t i = 0; i < leaf.counts.size(); ++i)
     all.emplace_back(leaf.labels.labels()[i], leaf.counts[i]);
-  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-    return a.second > b.second ||
-           (a.second == b.second && a.first == leaf.majority && b.first != leaf.majority);
-  });
-  if (all.empty() && leaf.majority != kNoClass) all.emplace_back(leaf.majority, 1.0);
+  rank_leaf(leaf.majority, all);
   return all;
+}
+
+void LOMTree::rank_leaf(ClassId majority, std::vector<std::pair<ClassId, double>>& counts) {
+  std::stable_sort(counts.begin(), counts.end(), [&](const auto& a, const auto& b) {
+    return a.second > b.second ||
+           (a.second == b.second && a.first == majority && b.first != majority);
+  });
+  if (counts.empty() && majority != kNoClass) counts.emplace_back(majority, 1.0);
 }
 
 void LOMTree::route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "recalltree/kernels.hpp"
+#include "recalltree/class_matrix.hpp"
+#include "recalltree/mapped_one_against_all.hpp"
 #include "recalltree/thread_team.hpp"
 
 namespace recalltree {
@@ -208,55 +209,22 @@ void OneAgainstAll::score(const Rows& rows, std::size_t i, Workspace& ws) const 
   ws.work.predictor_evaluations += n;
 }
 
-struct OneAgainstAll::Matrix {
-  std::vector<ClassId> labels;
-  std::vector<const float*> rows;
-  std::vector<float> bias;
-};
-
 std::shared_ptr<const void> OneAgainstAll::prepare_prediction(std::size_t) const {
   const auto* dense = dynamic_cast<const DenseWeights*>(predictors_.get());
   if (dense == nullptr) return nullptr;
-  auto matrix = std::make_shared<Matrix>();
-  for (std::size_t c = 0; c < order_.size(); ++c) {
-    matrix->labels.push_back(order_[c]);
-    matrix->rows.push_back(dense->values(order_[c]));
-    matrix->bias.push_back(dense->bias(order_[c]));
-  }
+  auto matrix = std::make_shared<ClassMatrix>();
+  for (std::size_t c = 0; c < order_.size(); ++c)
+    matrix->add(order_[c], dense->values(order_[c]), dense->bias(order_[c]));
   return matrix;
 }
 
-// Dense weights: a matrix product, blocked so that a block of classes meets all rows while it is in
-// cache.
 void OneAgainstAll::score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                                const Emit& emit) const {
-  const auto* matrix = static_cast<const Matrix*>(ws.prepared);
+  const auto* matrix = static_cast<const ClassMatrix*>(ws.prepared);
   if (matrix == nullptr) return Learner::score_rows(rows, begin, end, ws, emit);
-  const std::size_t n_classes = matrix->labels.size();
-  const std::size_t stride = padded(config_.n_features);
-  constexpr std::size_t kScoresInCache = std::size_t{1} << 18, kClassBlock = 64;
-  const std::size_t block =
-      std::clamp<std::size_t>(kScoresInCache / std::max<std::size_t>(n_classes, 1), 4, 64);
-  ws.block.reserve(block * stride);
-  ws.scores.resize(block * n_classes);
-  for (std::size_t first = begin; first < end; first += block) {
-    const std::size_t n = std::min(block, end - first);
-    for (std::size_t i = 0; i < n; ++i) {
-      learner_.scale.read(rows, first + i, ws.x);
-      std::copy_n(ws.x.dense.data(), stride, ws.block.data() + i * stride);
-    }
-    for (std::size_t c = 0; c < n_classes; c += kClassBlock) {
-      const std::size_t columns = std::min(kClassBlock, n_classes - c);
-      kernels().dot_block(ws.block.data(), stride, n, matrix->rows.data() + c, columns, stride,
-                          ws.scores.data() + c, n_classes);
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      float* scores = ws.scores.data() + i * n_classes;
-      for (std::size_t c = 0; c < n_classes; ++c) scores[c] += matrix->bias[c];
-      emit(first + i, matrix->labels.data(), scores, n_classes);
-    }
-  }
-  ws.work.predictor_evaluations += (end - begin) * n_classes;
+  matrix->score(
+      config_.n_features, begin, end, ws,
+      [&](std::size_t row, Example& x) { learner_.scale.read(rows, row, x); }, emit);
 }
 
 // --- State
@@ -273,18 +241,12 @@ State OneAgainstAll::save() {
 }
 
 void OneAgainstAll::load(const State& state) {
+  // A view of the state checks it all, before anything is taken from it.
+  MappedOneAgainstAll(all_config_, state).check();
   load_common(state);
   predictors_->load("predictors", state);
-  const auto order = state.get<std::uint32_t>("classes.order", n_classes_seen());
-  std::vector<bool> listed(n_classes(), false);
-  for (const ClassId c : order) {
-    if (c >= n_classes() || listed[c])
-      throw std::invalid_argument("state: 'classes.order' is not an order of classes");
-    listed[c] = true;
+  for (const ClassId c : state.get<std::uint32_t>("classes.order"))
     order_.add([&](ClassId& slot) { slot = c; });
-  }
-  if (predictors_->size() != n_classes())
-    throw std::invalid_argument("state: predictors and classes differ in number");
 }
 
 std::vector<std::pair<std::string, std::size_t>> OneAgainstAll::memory() const {

@@ -13,11 +13,6 @@ namespace {
 // Differences of entropies below this are rounding, not preference.
 constexpr double kEntropyFloor = 1e-10;
 
-std::uint32_t log2_floor(std::size_t k) {
-  return k <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(k) - 1);
-}
-std::uint32_t log2_ceil(std::size_t k) { return k <= 1 ? 0 : log2_floor(k - 1) + 1; }
-
 }  // namespace
 
 RecallTree::RecallTree(const RecallTreeConfig& config)
@@ -27,14 +22,6 @@ RecallTree::RecallTree(const RecallTreeConfig& config)
       routers_(make_weights(config.learner, true)),
       interactions_(make_weights(config.learner, false)),
       path_weights_(false) {}
-
-RecallTree::Limits RecallTree::limits(std::size_t n_classes) const {
-  // Depth is rounded down: there are always fewer routers than classes.
-  const std::uint32_t set = std::min(recall_config_.max_candidates, LabelHistogram::kMaxCandidates);
-  return {
-      set ? set : std::max(1u, 4 * log2_ceil(n_classes)),
-      recall_config_.max_depth ? recall_config_.max_depth : std::max(1u, log2_floor(n_classes))};
-}
 
 // --- Figure 2 (left): Recall_Tree_Train
 // ------------------------------------------------------------------------
@@ -253,15 +240,6 @@ bool RecallTree::gather_candidates(NodeId n, std::uint32_t max_candidates, Class
   return true;
 }
 
-void RecallTree::path_features(const std::vector<NodeId>& route, Example& path) const {
-  path.keys.clear();
-  if (recall_config_.path_features == PathFeatures::path)
-    path.keys.assign(route.begin() + 1, route.end());
-  else if (recall_config_.path_features == PathFeatures::leaf && route.size() > 1)
-    path.keys.assign(1, route.back());
-  path.values.assign(path.keys.size(), 1.0f);
-}
-
 void RecallTree::score_candidates(const Example& x, const std::vector<NodeId>& route, Workspace& ws,
                                   bool shared) const {
   const std::size_t n = ws.rows.size();
@@ -401,11 +379,6 @@ void RecallTree::learn_batch(const Batch& batch, std::vector<Workspace>& team, b
     part.n = std::min(piece, batch.n - begin);
     Learner::learn_batch(part, team, first_pass);
   }
-}
-
-double RecallTree::inflation(double n) const {
-  if (recall_config_.count_decay <= 0.0) return 1.0;
-  return std::exp2((n - decay_origin_) / recall_config_.count_decay);
 }
 
 void RecallTree::rebase_inflation(double n) {

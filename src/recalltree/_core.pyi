@@ -21,17 +21,8 @@ class Rows:
     def n_features(self) -> int: ...
 
 class _Model:
-    """What the three learners share (not a class of the module; written once here)."""
+    """What all models share (not a class of the module; written once here)."""
 
-    def learn(
-        self,
-        rows: Rows,
-        labels: NDArray[np.uint32],
-        weights: NDArray[np.float32] | None,
-        order: NDArray[np.int64] | None,
-        n_threads: int,
-        first_pass: bool,
-    ) -> None: ...
     def predict(self, rows: Rows, n_threads: int) -> NDArray[np.int32]: ...
     def predict_topk(
         self, rows: Rows, k: int, n_threads: int
@@ -56,7 +47,44 @@ class _Model:
     @property
     def progressive_errors(self) -> float: ...
 
-class RecallTree(_Model):
+class _Learner(_Model):
+    """What the learners share."""
+
+    def learn(
+        self,
+        rows: Rows,
+        labels: NDArray[np.uint32],
+        weights: NDArray[np.float32] | None,
+        order: NDArray[np.int64] | None,
+        n_threads: int,
+        first_pass: bool,
+    ) -> None: ...
+
+class _Mapped(_Model):
+    """What the models share that view the state of a learner: they predict, and cannot learn."""
+
+    # raises ValueError where a number is not finite, or out of order
+    def check(self) -> None: ...
+
+class _RecallTreeViews(_Model):
+    # the weights of a class: "weights" and "accumulators" (float32[n_features]), "bias",
+    # "bias_accumulator", and "path_nodes" with "path_weights" and "path_accumulators"
+    def predictor(self, class_id: int) -> dict[str, Any]: ...
+    # why one row has its scores: "features" (uint32[m]), and for each class "bias", "path" and
+    # "contributions" (float32[n, m]), which add up to its score
+    def explain_classes(self, rows: Rows, class_ids: NDArray[np.uint32]) -> dict[str, Any]: ...
+    def explain_routers(self, rows: Rows, nodes: NDArray[np.uint32]) -> dict[str, Any]: ...
+    def tree(self) -> dict[str, NDArray[Any]]: ...
+    def histogram(self, node: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
+    def route(self, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def router(self, node: int) -> dict[str, Any]: ...
+    def interaction(self, class_id: int, node: int) -> dict[str, Any]: ...
+    @property
+    def max_candidates_now(self) -> int: ...
+    @property
+    def max_depth_now(self) -> int: ...
+
+class RecallTree(_RecallTreeViews, _Learner):
     def __init__(
         self,
         *,
@@ -76,24 +104,36 @@ class RecallTree(_Model):
     ) -> None: ...
     @staticmethod
     def from_state(state: dict[str, Any], **config: Any) -> RecallTree: ...
+
+class MappedRecallTree(_RecallTreeViews, _Mapped):
+    def __init__(
+        self,
+        state: dict[str, NDArray[Any]],
+        *,
+        n_features: int,
+        sparse: bool = False,
+        loss: str = "logistic",
+        learning_rate: float = 1.0,
+        l2: float = 0.0,
+        max_candidates: int = 0,
+        max_depth: int = 0,
+        bound_lambda: float = 1.0,
+        path_features: str = "leaf",
+        path_interactions: bool = False,
+        router_weighting: str = "total_entropy",
+        routing_order: str = "route_first",
+        count_decay: float = 0.0,
+    ) -> None: ...
+
+class _OneAgainstAllViews(_Model):
     # the weights of a class: "weights" and "accumulators" (float32[n_features]), "bias",
     # "bias_accumulator", and "path_nodes" with "path_weights" and "path_accumulators"
     def predictor(self, class_id: int) -> dict[str, Any]: ...
     # why one row has its scores: "features" (uint32[m]), and for each class "bias", "path" and
     # "contributions" (float32[n, m]), which add up to its score
     def explain_classes(self, rows: Rows, class_ids: NDArray[np.uint32]) -> dict[str, Any]: ...
-    def explain_routers(self, rows: Rows, nodes: NDArray[np.uint32]) -> dict[str, Any]: ...
-    def tree(self) -> dict[str, NDArray[Any]]: ...
-    def histogram(self, node: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
-    def route(self, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
-    def router(self, node: int) -> dict[str, Any]: ...
-    def interaction(self, class_id: int, node: int) -> dict[str, Any]: ...
-    @property
-    def max_candidates_now(self) -> int: ...
-    @property
-    def max_depth_now(self) -> int: ...
 
-class OneAgainstAll(_Model):
+class OneAgainstAll(_OneAgainstAllViews, _Learner):
     def __init__(
         self,
         *,
@@ -107,14 +147,32 @@ class OneAgainstAll(_Model):
     ) -> None: ...
     @staticmethod
     def from_state(state: dict[str, Any], **config: Any) -> OneAgainstAll: ...
-    # the weights of a class: "weights" and "accumulators" (float32[n_features]), "bias",
-    # "bias_accumulator", and "path_nodes" with "path_weights" and "path_accumulators"
-    def predictor(self, class_id: int) -> dict[str, Any]: ...
-    # why one row has its scores: "features" (uint32[m]), and for each class "bias", "path" and
-    # "contributions" (float32[n, m]), which add up to its score
-    def explain_classes(self, rows: Rows, class_ids: NDArray[np.uint32]) -> dict[str, Any]: ...
 
-class LOMTree(_Model):
+class MappedOneAgainstAll(_OneAgainstAllViews, _Mapped):
+    def __init__(
+        self,
+        state: dict[str, NDArray[Any]],
+        *,
+        n_features: int,
+        sparse: bool = False,
+        loss: str = "logistic",
+        learning_rate: float = 1.0,
+        l2: float = 0.0,
+        negative_samples: int = 0,
+        seed: int = 0,
+    ) -> None: ...
+
+class _LOMTreeViews(_Model):
+    def explain_routers(self, rows: Rows, nodes: NDArray[np.uint32]) -> dict[str, Any]: ...
+    def tree(self) -> dict[str, NDArray[Any]]: ...
+    def histogram(self, node: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
+    def route(self, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def router(self, node: int) -> dict[str, Any]: ...
+    def margins(
+        self, node: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]: ...
+
+class LOMTree(_LOMTreeViews, _Learner):
     def __init__(
         self,
         *,
@@ -128,14 +186,20 @@ class LOMTree(_Model):
     ) -> None: ...
     @staticmethod
     def from_state(state: dict[str, Any], **config: Any) -> LOMTree: ...
-    def explain_routers(self, rows: Rows, nodes: NDArray[np.uint32]) -> dict[str, Any]: ...
-    def tree(self) -> dict[str, NDArray[Any]]: ...
-    def histogram(self, node: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
-    def route(self, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
-    def router(self, node: int) -> dict[str, Any]: ...
-    def margins(
-        self, node: int
-    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]: ...
+
+class MappedLOMTree(_LOMTreeViews, _Mapped):
+    def __init__(
+        self,
+        state: dict[str, NDArray[Any]],
+        *,
+        n_features: int,
+        sparse: bool = False,
+        loss: str = "logistic",
+        learning_rate: float = 1.0,
+        l2: float = 0.0,
+        max_nodes: int = 0,
+        swap_resistance: float = 4.0,
+    ) -> None: ...
 
 class FeatureSpace:
     def __init__(self, *, n_features: int, hashed: bool, tf_idf: bool) -> None: ...

@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "lom_tree.hpp"
-#include "one_against_all.hpp"
-#include "recall_tree.hpp"
+#include "rows.hpp"
+#include "types.hpp"
 
 namespace recalltree {
 
@@ -19,15 +18,15 @@ struct Contributions {
   std::vector<float> values;  // one row per model
 };
 
-// Row i of `rows`, as the predictors of these classes see it at the end of its route.
-Contributions explain_classes(const RecallTree& model, const Rows& rows, std::size_t i,
+// Row i of `rows`, as the predictors of these classes see it at the end of its route. Of a Recall
+// Tree or of one-against-all, learning or mapped.
+template <class Model>
+Contributions explain_classes(const Model& model, const Rows& rows, std::size_t i,
                               const std::vector<ClassId>& classes);
-Contributions explain_classes(const OneAgainstAll& model, const Rows& rows, std::size_t i,
-                              const std::vector<ClassId>& classes);
-// The same for the routers of these nodes; all zero where a node has none.
-Contributions explain_routers(const RecallTree& model, const Rows& rows, std::size_t i,
-                              const std::vector<NodeId>& nodes);
-Contributions explain_routers(const LOMTree& model, const Rows& rows, std::size_t i,
+// The same for the routers of these nodes; all zero where a node has none. Of a Recall Tree or a
+// LOMTree, learning or mapped.
+template <class Model>
+Contributions explain_routers(const Model& model, const Rows& rows, std::size_t i,
                               const std::vector<NodeId>& nodes);
 
 }  // namespace recalltree

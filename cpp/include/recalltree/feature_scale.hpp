@@ -22,14 +22,21 @@ class FeatureScale {
 
   // Row i as learners see it now. Features never learned from are zero.
   void read(const Rows& rows, std::size_t i, Example& out) const {
-    normalise(rows, i, out, [](float& scale, float, std::size_t) { return relaxed_load(scale); });
+    read(config_, scale_.data(), rows, i, out);
+  }
+  // The same with scales kept elsewhere.
+  static void read(const LearnerConfig& config, const float* scale, const Rows& rows, std::size_t i,
+                   Example& out) {
+    normalise(config, rows, i, out,
+              [&](std::uint32_t j, float, std::size_t) { return relaxed_load(scale[j]); });
   }
 
   // The same, after the scales and the mean norm have taken the row into account.
   void learn(const Rows& rows, std::size_t i, double weight, Example& out) {
     out.changes.clear();
     double norm =
-        1.0 + normalise(rows, i, out, [&](float& scale, float x, std::size_t at) {
+        1.0 + normalise(config_, rows, i, out, [&](std::uint32_t j, float x, std::size_t at) {
+          float& scale = scale_[j];
           const float known = relaxed_load(scale), magnitude = std::fabs(x);
           if (magnitude <= known) return known;
           relaxed_store(scale, magnitude);
@@ -49,16 +56,16 @@ class FeatureScale {
   std::size_t bytes() const { return scale_.size() * sizeof(float); }
 
  private:
-  // Returns the squared norm of the normalised row.
+  // Returns the squared norm of the normalised row. scale_of(feature, value, position in `out`).
   template <class ScaleOf>
-  double normalise(const Rows& rows, std::size_t i, Example& out, ScaleOf scale_of) const {
-    float* scale = const_cast<float*>(scale_.data());
-    if (!config_.sparse) {
-      out.dense.reserve(config_.n_features);
+  static double normalise(const LearnerConfig& config, const Rows& rows, std::size_t i,
+                          Example& out, ScaleOf scale_of) {
+    if (!config.sparse) {
+      out.dense.reserve(config.n_features);
       float* z = out.dense.data();
       if (rows.sparse) std::fill(z, z + out.dense.size(), 0.0f);
       rows.visit(i, [&](std::uint32_t j, float x) {
-        const float s = scale_of(scale[j], x, j);
+        const float s = scale_of(j, x, j);
         z[j] = s > 0.0f ? x / s : 0.0f;
       });
       return kernels().dot(z, z, out.dense.size());
@@ -68,7 +75,7 @@ class FeatureScale {
     double norm = 0.0;
     rows.visit(i, [&](std::uint32_t j, float x) {
       if (x == 0.0f) return;
-      const float s = scale_of(scale[j], x, out.keys.size());
+      const float s = scale_of(j, x, out.keys.size());
       if (s == 0.0f) return;
       const float z = x / s;
       out.keys.push_back(j);

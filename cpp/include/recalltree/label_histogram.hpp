@@ -99,6 +99,13 @@ class LabelHistogram {
       for (const std::uint32_t at : heap_) out.push_back({labels()[at], at, counts_[at]});
   }
 
+  // All labels in candidate order, of which the candidates are the first.
+  void ranked(std::vector<Candidate>& out) const {
+    out.clear();
+    for (std::uint32_t at = 0; at < size(); ++at) out.push_back({labels()[at], at, counts_[at]});
+    std::sort(out.begin(), out.end(), better);
+  }
+
   // All counts divided by a power of two, to keep growing increments in range.
   void rescale(double factor) {
     // sum of (c f) log(c f) = f (sum c log c + log f sum c)

@@ -52,7 +52,8 @@ class LinearLearner {
     state.put("scale.sums", std::vector<double>{scale.norm_sum(), scale.weight_sum()});
   }
   void load(const State& state) {
-    scale.scale() = state.get<float>("scale.features", config_.n_features);
+    const auto features = state.get<float>("scale.features", config_.n_features);
+    scale.scale().assign(features.begin(), features.end());
     const auto sums = state.get<double>("scale.sums", 2);
     scale.norm_sum() = sums[0];
     scale.weight_sum() = sums[1];

@@ -36,11 +36,15 @@ class LOMTree final : public Learner {
 
   const LOMTreeConfig& config() const { return lom_config_; }
   const Weights& routers() const { return *routers_; }
-  const std::vector<Node>& nodes() const { return nodes_; }
+  std::size_t n_nodes() const { return nodes_.size(); }
+  const Node& node(NodeId n) const { return nodes_[n]; }
+  RowId router(NodeId n) const { return nodes_[n].is_leaf() ? kNoRow : nodes_[n].router; }
   NodeId root() const { return root_; }
   void route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const;
   // A leaf's classes, the majority first, then by count, ties in order of arrival.
   std::vector<std::pair<ClassId, double>> leaf_labels(NodeId leaf) const;
+  // The same of counts in order of arrival.
+  static void rank_leaf(ClassId majority, std::vector<std::pair<ClassId, double>>& counts);
 
   State save() override;
   void load(const State& state) override;

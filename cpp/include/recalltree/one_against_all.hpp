@@ -34,7 +34,6 @@ class OneAgainstAll final : public Learner {
 
  private:
   struct Chunk;
-  struct Matrix;
   void learn_chunk(const Batch& batch, std::size_t begin, std::size_t end, Chunk& chunk,
                    std::vector<Workspace>& team);
   void learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,

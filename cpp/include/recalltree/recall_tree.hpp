@@ -9,28 +9,36 @@
 
 #include "config.hpp"
 #include "learner.hpp"
+#include "recall_rules.hpp"
 #include "tree.hpp"
 
 namespace recalltree {
+
+// What can be seen of a node from outside.
+struct NodeSummary {
+  NodeId left, right, parent;
+  std::uint32_t depth;
+  RowId router;
+  std::size_t n_labels;
+  double total, recall_bound;  // with decay applied
+};
 
 class RecallTree final : public Learner {
  public:
   explicit RecallTree(const RecallTreeConfig& config);
 
-  // F and the maximum depth, as they follow from the number of classes seen.
-  struct Limits {
-    std::uint32_t max_candidates, max_depth;
-  };
-  Limits limits(std::size_t n_classes) const;
+  Limits limits(std::size_t n_classes) const { return limits_of(recall_config_, n_classes); }
 
-  const Tree& tree() const { return tree_; }
-  double node_total(NodeId n) const;  // with decay applied
-  double node_recall_bound(NodeId n) const;
+  std::size_t n_nodes() const { return tree_.size(); }
+  NodeSummary node(NodeId n) const;
+  RowId router(NodeId n) const { return tree_[n].router; }  // kNoRow if there is none
   // In candidate order, counts with decay applied.
   std::vector<LabelHistogram::Candidate> ranked_labels(NodeId n) const;
   void route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const;
   // What the class predictors see of a route.
-  void path_features(const std::vector<NodeId>& route, Example& path) const;
+  void path_features(const std::vector<NodeId>& route, Example& path) const {
+    path_features_of(recall_config_, route, path);
+  }
 
   const RecallTreeConfig& config() const { return recall_config_; }
   const Weights& predictors() const { return *predictors_; }
@@ -77,11 +85,10 @@ class RecallTree final : public Learner {
   // Whether y wins among the scored ws.candidates if its count is taken to be smaller by `added`.
   static bool wins(ClassId y, double added, const Workspace& ws);
 
-  // Counts are kept in growing units instead of letting the old ones fade: an example learned as
-  // the n-th adds its weight times inflation(n).
-  double inflation(double n) const;
+  double inflation(double n) const { return inflation_of(recall_config_, decay_origin_, n); }
   void rebase_inflation(double n);
   RowId interaction_row_or_new(ClassId y, NodeId n);
+  void save_interactions(State& state) const;
 
   RecallTreeConfig recall_config_;
   Tree tree_;

@@ -1,0 +1,48 @@
+// What mapped models share: a state that they view, and what it says of classes and features.
+//
+// A mapped model predicts what the learner predicted that was saved, bit for bit, and cannot learn.
+// Making one checks the structure (types, lengths, offsets, links, ids) and reads little;
+// check() reads everything.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "feature_scale.hpp"
+#include "predictor.hpp"
+#include "state.hpp"
+
+namespace recalltree {
+
+class MappedModel : public Predictor {
+ public:
+  const State& state() const { return state_; }
+  void read(const Rows& rows, std::size_t i, Example& x) const final {
+    FeatureScale::read(config_, scale_.data(), rows, i, x);
+  }
+  std::size_t n_classes() const final { return n_classes_; }
+  // Throws std::invalid_argument where a number is not finite, or out of order.
+  virtual void check() const;
+
+ protected:
+  MappedModel(const LearnerConfig& config, State state);
+
+  static void require(bool fine, const char* what) {
+    if (!fine) throw std::invalid_argument(std::string("state: ") + what);
+  }
+  // Offsets of lists that lie end to end: from 0, increasing, to `end`.
+  static void check_offsets(std::span<const std::uint64_t> offsets, std::size_t end,
+                            const char* name);
+  void check_class_ids(std::span<const std::uint32_t> ids, const char* name) const;
+  static void check_finite(std::span<const double> values, const char* name);
+
+  State state_;
+  std::span<const float> scale_;
+
+ private:
+  std::size_t n_classes_ = 0;
+};
+
+}  // namespace recalltree
