@@ -5,6 +5,7 @@
 #   make test                      every check: linters, types, C++ tests, Python tests, doctests
 #   make test PYTEST_ARGS="-k tree"
 #   make VENV=/tmp/other test      another virtual environment
+#   make fuzz FUZZ_SECONDS=600     look for bytes that a parser cannot bear (needs clang++)
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -19,12 +20,12 @@ CTEST := $(BIN)/ctest --output-on-failure -j $(JOBS)
 
 # What the build needs is listed once, in pyproject.toml.
 BUILD_REQUIRES = $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | sed 's/", "/" "/g')
-CPP_FILES := $(wildcard cpp/include/recalltree/*.hpp cpp/src/*.cpp cpp/bindings/*.hpp cpp/bindings/*.cpp cpp/tests/*.cpp)
-CORE_SOURCES := $(filter-out cpp/tests/%,$(CPP_FILES)) CMakeLists.txt pyproject.toml
+CPP_FILES := $(wildcard cpp/include/recalltree/*.hpp cpp/src/*.cpp cpp/bindings/*.hpp cpp/bindings/*.cpp cpp/tests/*.cpp cpp/fuzz/*.hpp cpp/fuzz/*.cpp)
+CORE_SOURCES := $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP_FILES)) CMakeLists.txt pyproject.toml
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: demo test build lint format bench cpp-test tsan asan wheel clean
+.PHONY: demo test build lint format bench cpp-test tsan asan fuzz wheel clean
 .DEFAULT_GOAL := build
 
 # --- environment and build -----------------------------------------------------------------------
@@ -107,6 +108,22 @@ tsan-run:
 asan: $(VENV)/.tools build/.exists
 	$(call cpp_tests,cpp-address,address)
 	$(call cpp_tests,cpp-undefined,undefined)
+
+# New inputs are kept in build/fuzz; those worth keeping go to cpp/fuzz/corpus, which `make cpp-test`
+# runs over.
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := $(patsubst cpp/fuzz/corpus/%,%,$(wildcard cpp/fuzz/corpus/*))
+
+fuzz: $(VENV)/.tools build/.exists
+	$(CMAKE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -S . -B build/fuzz \
+	  -DRECALLTREE_FUZZ=ON -DCMAKE_CXX_COMPILER=clang++ > build/fuzz.log || { cat build/fuzz.log; exit 1; }
+	$(CMAKE) --build build/fuzz
+	@set -e; for target in $(FUZZ_TARGETS); do \
+	  echo "fuzz $$target: $(FUZZ_SECONDS) seconds"; mkdir -p build/fuzz/new/$$target; \
+	  build/fuzz/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=2048 \
+	    -timeout=10 -artifact_prefix=build/fuzz/$$target- -print_final_stats=1 -verbosity=0 \
+	    build/fuzz/new/$$target cpp/fuzz/corpus/$$target; \
+	done; echo "make fuzz: nothing found"
 
 clean:
 	rm -rf build dist wheelhouse .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
