@@ -33,7 +33,7 @@ READER_LAYERS = [
     "feature_space",
     "word_features",
     "line_format svmlight_format vowpal_format fasttext_format",
-    "text_parser",
+    "text_column text_parser",
 ]
 LAYER_OF = {
     name: level + offset

@@ -4,6 +4,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -11,12 +12,14 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "arrays.hpp"
 #include "options.hpp"
 #include "recalltree/feature_space.hpp"
+#include "recalltree/text_column.hpp"
 #include "recalltree/text_parser.hpp"
 
 namespace recalltree::bindings {
@@ -183,6 +186,84 @@ void bind_text_parser(nb::module_& m) {
                    [](const TextParser& parser) { return name_of(parser.label_kind()); });
 }
 
+// --- Columns of text -----------------------------------------------------------------------------
+
+using Offsets = Vector<std::int64_t>;
+using Bytes = Vector<std::uint8_t>;
+
+TextColumn text_column(const Offsets& offsets, const Bytes& data, std::string prefix = {}) {
+  const std::size_t n = offsets.shape(0);
+  if (n == 0) throw nb::value_error("offsets must not be empty");
+  for (std::size_t i = 0; i < n; ++i)
+    if (offsets(i) < (i == 0 ? 0 : offsets(i - 1)) ||
+        static_cast<std::uint64_t>(offsets(i)) > data.shape(0))
+      throw nb::value_error("offsets do not describe data");
+  return {offsets.data(), n - 1,
+          std::string_view(reinterpret_cast<const char*>(data.data()), data.shape(0)),
+          std::move(prefix)};
+}
+
+nb::object to_numpy(const std::vector<CellStatus>& status) {
+  std::vector<std::uint8_t> codes;
+  for (const CellStatus s : status) codes.push_back(static_cast<std::uint8_t>(s));
+  return bindings::to_numpy(std::move(codes));
+}
+
+template <class T, class Parse>
+nb::tuple parse_column(const Offsets& offsets, const Bytes& data, Parse parse) {
+  const TextColumn column = text_column(offsets, data);
+  std::vector<T> values;
+  std::vector<CellStatus> status;
+  {
+    nb::gil_scoped_release release;
+    status = parse(column, values);
+  }
+  return nb::make_tuple(bindings::to_numpy(std::move(values)), to_numpy(status));
+}
+
+// (indptr, indices, values, refused)
+nb::tuple encode(FeatureSpace& space,
+                 const std::vector<std::tuple<Offsets, Bytes, std::string>>& arrays,
+                 std::size_t max_ngram) {
+  if (max_ngram == 0) throw nb::value_error("max_ngram: at least 1");
+  std::vector<TextColumn> columns;
+  for (const auto& [offsets, data, prefix] : arrays)
+    columns.push_back(text_column(offsets, data, prefix));
+  for (const TextColumn& column : columns)
+    if (column.size != columns[0].size) throw nb::value_error("columns differ in size");
+  RowBatch batch;
+  std::vector<std::uint8_t> refused;
+  {
+    nb::gil_scoped_release release;
+    refused = encode_words(space, columns, max_ngram, batch);
+  }
+  return nb::make_tuple(
+      bindings::to_numpy(std::move(batch.indptr)), bindings::to_numpy(std::move(batch.indices)),
+      bindings::to_numpy(std::move(batch.values)), bindings::to_numpy(std::move(refused)));
+}
+
+void bind_columns(nb::module_& m) {
+  m.def(
+      "parse_floats",
+      [](const Offsets& offsets, const Bytes& data) {
+        return parse_column<float>(offsets, data, &parse_floats);
+      },
+      "offsets"_a, "data"_a);
+  m.def(
+      "parse_integers",
+      [](const Offsets& offsets, const Bytes& data) {
+        return parse_column<std::int64_t>(offsets, data, &parse_integers);
+      },
+      "offsets"_a, "data"_a);
+  m.def(
+      "check_text",
+      [](const Offsets& offsets, const Bytes& data) {
+        return to_numpy(check_text(text_column(offsets, data)));
+      },
+      "offsets"_a, "data"_a);
+  m.def("encode_words", &encode, "space"_a, "columns"_a, "max_ngram"_a);
+}
+
 }  // namespace
 
 void bind_readers(nb::module_& m) {
@@ -202,6 +283,7 @@ void bind_readers(nb::module_& m) {
       .def_prop_ro("frozen", &FeatureSpace::frozen);
   bind_text_options(m);
   bind_text_parser(m);
+  bind_columns(m);
 }
 
 }  // namespace recalltree::bindings

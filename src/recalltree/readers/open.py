@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recalltree.readers.formats import FORMATS, TEXT_FORMATS, format_of
-from recalltree.readers.options import check_options
+from recalltree.readers.options import RowOptions, check_options
 from recalltree.readers.reader import RowReader
 from recalltree.readers.sources import Readable, find_sources
 from recalltree.readers.text import TextRows
@@ -133,9 +133,20 @@ def open_rows(
         raise ValueError(f"format must be 'auto' or one of {', '.join(FORMATS)}; got {format!r}")
     options = check_options(given, _DEFAULTS, n_features=n_features, bits=bits)
     if options.format in TEXT_FORMATS:
-        rows = TextRows(options)
-        return RowReader(sources, options, rows, rows.n_features, state)
-    raise NotImplementedError(options.format)
+        rows: Any = TextRows(options)
+    else:
+        rows = _table_rows(options)
+    return RowReader(sources, options, rows, rows.n_features, state)
+
+
+def _table_rows(options: RowOptions) -> Any:
+    try:
+        from recalltree.readers.tables import TableRows
+    except ImportError as error:
+        raise ImportError(
+            f"reading {options.format} needs the package pyarrow: pip install 'recalltree[arrow]'"
+        ) from error
+    return TableRows(options)
 
 
 _DEFAULTS = {

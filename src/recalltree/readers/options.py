@@ -68,13 +68,13 @@ class RowOptions:
     @property
     def has_names(self) -> bool:
         """Whether features have names, of which columns are made."""
-        return self.format != "svmlight"
+        return self.format in ("vw", "fasttext") or bool(self.text_column)
 
     def make_space(self, state: Mapping[str, Any] | None) -> FeatureSpace | None:
         """Return the columns that names get, None for a format without names."""
         if not self.has_names:
             if state is not None:
-                raise ValueError("state: the svmlight format has none; leave it out")
+                raise ValueError("state: rows without named features have none; leave it out")
             return None
         space = FeatureSpace(
             n_features=self.n_features,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import io
 import os
 import stat
 import sys
@@ -59,10 +60,19 @@ class Source:
         self._was_opened = True
         return Stream(self._open_file(), self.name)
 
+    def open_seekable(self) -> BinaryIO:
+        """Return the file itself, for formats that are read in any order."""
+        if self.is_pipe:
+            raise OneReadError(
+                f"{self.name} is a pipe, and this format is read in any order: save it to a file"
+            )
+        file = self._open_file()
+        return file.file if isinstance(file, _Borrowed) else file
+
     def head(self) -> bytes:
         """Return the first decompressed bytes, which are not lost for those who open it later."""
         stream = self.open()
-        head = next(stream.pieces(), b"")
+        head = next(stream, b"")
         if self.is_pipe:
             self._head = head, stream
         else:
@@ -71,21 +81,27 @@ class Source:
 
 
 class Stream:
-    """An opened source: its bytes, decompressed, and how far they were read."""
+    """An opened source: an iterator over its bytes, decompressed, that knows how far it read."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         self._file = file
         self._name = name
         self._pieces = decompress(self._read, name)
-        self._pushed_back: bytes | None = None
+        self._pushed_back = b""
         self.n_read = 0  # of the file as it is, perhaps compressed
 
-    def pieces(self) -> Iterator[bytes]:
-        """Yield the decompressed bytes."""
+    def __iter__(self) -> Stream:
+        return self
+
+    def __next__(self) -> bytes:
         if self._pushed_back:
-            yield self._pushed_back
-            self._pushed_back = None
-        yield from self._pieces
+            head, self._pushed_back = self._pushed_back, b""
+            return head
+        return next(self._pieces)
+
+    def as_file(self) -> io.RawIOBase:
+        """Return the decompressed bytes as a file that can be read from."""
+        return _PieceFile(self)
 
     def push_back(self, head: bytes) -> None:
         """Yield `head` again, first."""
@@ -107,10 +123,29 @@ class Stream:
         return bytes(data)
 
 
+class _PieceFile(io.RawIOBase):
+    """A file of bytes that come in pieces."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            self._rest = next(self._pieces, b"")
+        n = min(len(buffer), len(self._rest))
+        buffer[:n], self._rest = self._rest[:n], self._rest[n:]
+        return n
+
+
 class _Borrowed:
     """An open file of the user's, which is never closed."""
 
     def __init__(self, file: Any) -> None:
+        self.file = file
         self.read = file.read
         if hasattr(file, "read1"):
             self.read1 = file.read1

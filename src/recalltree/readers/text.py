@@ -30,7 +30,7 @@ def read_pieces(sources: list[Source]) -> Iterator[_Piece]:
     for source in sources:
         stream = source.open()
         try:
-            for data in stream.pieces():
+            for data in stream:
                 yield _Piece(data, before + stream.n_read, source.is_pipe)
             before += stream.n_read
             yield _Piece(b"", before, source.is_pipe, ends_file=True)

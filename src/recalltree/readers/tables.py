@@ -1,0 +1,200 @@
+"""The table formats: columns of numbers and text -> batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from recalltree._core import FeatureSpace, encode_words
+from recalltree.readers.batches import Batch, sparse_rows
+from recalltree.readers.cells import (
+    BadCells,
+    Labels,
+    buffers,
+    good_rows,
+    iterate_bad,
+    numbers,
+    texts,
+)
+from recalltree.readers.errors import BadRowError
+from recalltree.readers.events import Event, Taker
+from recalltree.readers.options import RowOptions
+from recalltree.readers.sources import Source
+from recalltree.readers.table_files import Block, Wanted, read_blocks
+
+
+class TableRows:
+    """The rows of tables.
+
+    Parameters
+    ----------
+    options : RowOptions
+    """
+
+    def __init__(self, options: RowOptions) -> None:
+        if not options.text_column and not options.numeric_columns:
+            raise ValueError(
+                f"a {options.format} file needs text_column, numeric_columns or both: the columns "
+                "of which features are made"
+            )
+        if options.label_column is None and options.require_labels:
+            raise ValueError(
+                "label_column is missing: name the column of the labels, or pass "
+                "require_labels=False"
+            )
+        n_words = options.n_features if options.text_column else 0
+        self.n_features = len(options.numeric_columns) + n_words
+        self._options = options
+        self._wanted = Wanted(
+            numeric=options.numeric_columns,
+            text=options.text_column,
+            label=options.label_column,
+            weight=options.weight_column,
+            required_label=options.require_labels,
+        )
+
+    def __call__(
+        self, sources: list[Source], space: FeatureSpace | None, taker: Taker
+    ) -> Iterator[Event]:
+        """Read all sources once."""
+        o = self._options
+        labels = Labels(o.label_type, o.require_labels)
+        n_skipped, before = 0, 0
+        for source in sources:
+            n_read = 0
+            for block in read_blocks(source, o.format, self._wanted, o.batch_rows):
+                n_read = block.n_read
+                for part in _parts(block, o.batch_rows):
+                    batch, problems = self._read(part, labels, space, source.name)
+                    if o.on_error == "raise" and problems:
+                        yield Event(batch, problems[:1], 0, before + n_read, labels.label_type)
+                        return
+                    n_skipped += len(problems)
+                    yield Event(batch, problems, n_skipped, before + n_read, labels.label_type)
+            before += source.size or n_read
+
+    def _read(
+        self, block: Block, labels: Labels, space: FeatureSpace | None, file: str
+    ) -> tuple[Batch | None, list[BadRowError]]:
+        o, columns, n_rows = self._options, block.columns, len(block.rows)
+        bad = BadCells()
+        y = weights = None
+        X = np.zeros((n_rows, len(o.numeric_columns)), dtype=np.float32)
+        if columns:
+            for j, name in enumerate(o.numeric_columns):
+                X[:, j] = numbers(columns[name], name, bad)
+            words = [texts(columns[name], name, bad) for name in o.text_column]
+            if o.weight_column is not None:
+                weights = numbers(columns[o.weight_column], o.weight_column, bad)
+                negative = np.flatnonzero(weights < 0)
+                bad.add(negative, o.weight_column, "a negative weight", columns[o.weight_column])
+            if o.label_column in columns:
+                y = labels.read(columns[o.label_column], o.label_column, bad)
+        kept = good_rows(n_rows, bad)
+        if o.on_error == "raise":  # what comes after the first bad row is not looked at
+            gone = [int(np.searchsorted(block.rows, row)) for row, _, _ in block.refused]
+            kept = kept[kept < min([*bad.found, *gone], default=n_rows)]
+        X = X[kept]
+        if columns and o.text_column:
+            assert space is not None
+            X, refused = self._with_words(X, words, kept, space)
+            for row in kept[refused].tolist():
+                bad.found[row] = (o.text_column[0], _full(o.n_features), "")
+            kept = kept[~refused]
+            if o.on_error == "raise" and refused.any():
+                n_before = int(np.argmax(refused))
+                X, kept = X[:n_before], kept[:n_before]
+        batch = None
+        if len(kept):
+            y = None if y is None else y[kept]
+            if y is not None:
+                labels.decide(y)
+            batch = Batch(X=X, y=_tidy(y), sample_weight=None if weights is None else weights[kept])
+        return batch, _problems(block, bad, file)
+
+    def _with_words(
+        self,
+        X: NDArray[np.float32],
+        words: list[pa.Array],
+        kept: NDArray[np.int64],
+        space: FeatureSpace,
+    ) -> tuple[Any, NDArray[np.bool_]]:
+        """Put the features of words behind the columns of numbers; say which rows have no room."""
+        o = self._options
+        columns = []
+        for name, array in zip(o.text_column, words, strict=True):
+            text = pc.fill_null(array.take(pa.array(kept)).cast(pa.large_string()), "")
+            if o.lowercase:
+                text = pc.utf8_lower(text)
+            prefix = f"{name}^" if len(words) > 1 else ""
+            columns.append((*buffers(text), prefix))
+        indptr, indices, values, refused = encode_words(space, columns, o.ngrams)
+        refused = refused.astype(bool)
+        if X.shape[1]:
+            indptr, indices, values = _behind(X[~refused], indptr, indices, values)
+        rows = sparse_rows(indptr, indices, values, self.n_features)
+        return rows.toarray() if o.dense else rows, refused
+
+
+def _behind(
+    X: NDArray[np.float32],
+    indptr: NDArray[np.int32],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float32],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+    """Return the rows of a sparse matrix, each behind a row of a dense one."""
+    n_numeric = X.shape[1]
+    counts = np.diff(indptr)
+    joined = np.concatenate([[0], np.cumsum(counts + n_numeric)])
+    if joined[-1] > np.iinfo(np.int32).max:
+        raise ValueError("too many features for one batch; lower batch_rows")
+    starts = joined[:-1, None] + np.arange(n_numeric)
+    is_word = np.ones(joined[-1], dtype=bool)
+    is_word[starts] = False
+    all_indices = np.empty(joined[-1], dtype=np.int32)
+    all_values = np.empty(joined[-1], dtype=np.float32)
+    all_indices[starts] = np.arange(n_numeric, dtype=np.int32)
+    all_values[starts] = X
+    all_indices[is_word] = indices + n_numeric
+    all_values[is_word] = values
+    return joined.astype(np.int32), all_indices, all_values
+
+
+def _tidy(y: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Return labels as int64 where they all are, None where there is none at all."""
+    if y is None or all(label is None for label in y.tolist()):
+        return None
+    if all(isinstance(label, int) for label in y.tolist()):
+        return y.astype(np.int64)
+    return y
+
+
+def _parts(block: Block, n: int) -> Iterator[Block]:
+    """Cut a block into pieces of at most n rows; rows that were refused go with the first after."""
+    starts = range(0, len(block.rows), n) or [0]
+    refused = block.refused
+    for start in starts:
+        stop = start + n
+        is_last = stop >= len(block.rows)
+        now = [r for r in refused if is_last or r[0] < block.rows[stop]]
+        refused = refused[len(now) :]
+        columns = {name: array.slice(start, n) for name, array in block.columns.items()}
+        yield Block(columns, block.rows[start:stop], block.n_read, now)
+
+
+def _problems(block: Block, bad: BadCells, file: str) -> list[BadRowError]:
+    found = [BadRowError(file, row, 1, reason, text[:60]) for row, reason, text in block.refused]
+    found += [BadRowError(file, int(block.rows[i]), *rest) for i, *rest in iterate_bad(bad)]
+    return sorted(found, key=lambda problem: problem.line)
+
+
+def _full(n_features: int) -> str:
+    return (
+        f"the dictionary is full with {n_features} features; raise n_features (or bits), or take "
+        "features='hashed'"
+    )
