@@ -133,8 +133,8 @@ class TableRows:
                 text = pc.utf8_lower(text)
             prefix = f"{name}^" if len(words) > 1 else ""
             columns.append((*buffers(text), prefix))
-        indptr, indices, values, refused = encode_words(space, columns, o.ngrams)
-        refused = refused.astype(bool)
+        indptr, indices, values, status = encode_words(space, columns, o.ngrams)
+        refused = status != 0
         if X.shape[1]:
             indptr, indices, values = _behind(X[~refused], indptr, indices, values)
         rows = sparse_rows(indptr, indices, values, self.n_features)
