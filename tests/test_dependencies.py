@@ -18,7 +18,8 @@ SOURCES = sorted((ROOT / "cpp" / "src").glob("*.cpp"))
 
 # From the bottom up; a file may include files of its own layer and of those below.
 LAYERS = [
-    "arena config example half intended_race rows spin_lock stable_vector state thread_team types",
+    "arena config distinct example half intended_race rows spin_lock stable_vector state"
+    " thread_team types",
     "kernels kernels_impl",
     "class_matrix criteria dense_weights feature_scale label_histogram label_index linear_learner"
     " mapped_weights recall_rules sparse_weights tree weights workspace",

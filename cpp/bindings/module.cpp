@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "labels.hpp"
 #include "learners.hpp"
 #include "readers.hpp"
 #include "recalltree/kernels.hpp"
@@ -21,6 +22,7 @@ NB_MODULE(_core, m) {
   // A wrong RECALLTREE_SIMD is an error at import, not in the middle of training.
   recalltree::kernels();
 
+  bindings::bind_labels(m);
   bindings::bind_rows(m);
   bindings::bind_recall_tree(m);
   bindings::bind_one_against_all(m);

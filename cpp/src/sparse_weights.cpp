@@ -295,16 +295,18 @@ void SparseWeights::save(const std::string& name, State& state,
     }
     offsets.push_back(rows.size());
   }
+  // Without empty features at the end: the arrays do not tell that there once was something.
+  while (offsets.size() > 1 && offsets[offsets.size() - 2] == offsets.back()) offsets.pop_back();
   for (const RowId row : kept) {
     bias.push_back(rows_[row].bias);
     bias_accumulators.push_back(rows_[row].bias_accumulator);
   }
-  state.put(name + ".offsets", offsets);
-  state.put(name + ".rows", rows);
-  state.put(name + ".weights", weights);
-  state.put(name + ".accumulators", accumulators);
-  state.put(name + ".bias", bias);
-  state.put(name + ".bias_accumulators", bias_accumulators);
+  state.put(name + ".offsets", std::move(offsets));
+  state.put(name + ".rows", std::move(rows));
+  state.put(name + ".weights", std::move(weights));
+  state.put(name + ".accumulators", std::move(accumulators));
+  state.put(name + ".bias", std::move(bias));
+  state.put(name + ".bias_accumulators", std::move(bias_accumulators));
 }
 
 void SparseWeights::load(const std::string& name, const State& state) {

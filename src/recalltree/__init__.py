@@ -6,6 +6,7 @@ from recalltree.estimators import (
     LOMTreeClassifier,
     OneAgainstAllClassifier,
     RecallTreeClassifier,
+    load,
 )
 
 __version__ = version("recalltree")
@@ -15,4 +16,5 @@ __all__ = [
     "OneAgainstAllClassifier",
     "RecallTreeClassifier",
     "__version__",
+    "load",
 ]

@@ -8,7 +8,7 @@ floats with integral values.
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,12 +65,27 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     return values
 
 
+class StoredLabels(Protocol):
+    """Distinct labels that are an array only when asked for, as those in a file."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type that the array will have."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def decode(self) -> NDArray[Any]:
+        """Return the labels in the order of their ids."""
+        ...
+
+
 class LabelTable:
     """The labels known so far; the position of a label is its class id.
 
     Parameters
     ----------
-    classes : ndarray, default=None
+    classes : ndarray or StoredLabels, default=None
         Distinct labels to begin with, in the order of their ids.
 
     Examples
@@ -88,26 +103,42 @@ class LabelTable:
     array(['ant', 'cat'], dtype='<U3')
     """
 
-    def __init__(self, classes: NDArray[Any] | None = None) -> None:
-        self._ids: dict[Any, int] = {}
+    def __init__(self, classes: NDArray[Any] | StoredLabels | None = None) -> None:
         self._dtype: np.dtype[Any] | None = None  # None: labels of any kind may come
+        # The labels as a file has them, as an array, and with their ids: at least one of the three,
+        # the others when they are asked for.
+        self._stored: StoredLabels | None = None
         self._classes: NDArray[Any] | None = None
+        self._known_ids: dict[Any, int] | None = {}
         if classes is not None and len(classes) > 0:
-            self._ids = {label: i for i, label in enumerate(classes.tolist())}
             self._dtype = classes.dtype
-            self._classes = classes
+            self._known_ids = None
+            if isinstance(classes, np.ndarray):
+                self._classes = classes
+            else:
+                self._stored = classes
 
     def __len__(self) -> int:
-        return len(self._ids)
+        known = (self._known_ids, self._classes, self._stored)
+        return next(len(labels) for labels in known if labels is not None)
 
     @property
     def classes(self) -> NDArray[Any]:
         """The labels in the order of their ids (read-only)."""
         if self._classes is None:
-            # A dict keeps the order of insertion, which is the order of the ids.
-            self._classes = np.array(list(self._ids), dtype=self._dtype)
+            if self._stored is not None:
+                self._classes = self._stored.decode()
+            else:
+                # A dict keeps the order of insertion, which is the order of the ids.
+                self._classes = np.array(list(self._ids), dtype=self._dtype)
         self._classes.flags.writeable = False
         return self._classes
+
+    @property
+    def _ids(self) -> dict[Any, int]:
+        if self._known_ids is None:
+            self._known_ids = {label: i for i, label in enumerate(self.classes.tolist())}
+        return self._known_ids
 
     def grow(self) -> Growth:
         """Return a growth of this table: labels to be added by its ``commit``."""
@@ -164,7 +195,7 @@ class Growth:
         if self._added or table._dtype != self._dtype:
             table._ids.update(self._added)
             table._dtype = self._dtype
-            table._classes = None
+            table._classes = table._stored = None
             self._added = {}
 
     def _joined_dtype(self, labels: NDArray[Any], name: str) -> np.dtype[Any]:

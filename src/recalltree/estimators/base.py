@@ -25,7 +25,9 @@ from recalltree.estimators.passes import (
 from recalltree.estimators.prediction import Predictions
 from recalltree.estimators.progress import progress_bar
 from recalltree.estimators.progressive_curve import ProgressiveCurve
+from recalltree.estimators.saving import Saves
 from recalltree.labels import Growth, LabelTable, as_labels
+from recalltree.model_file.model import TRAINING
 from recalltree.validation import (
     Matrix,
     check_matrix,
@@ -37,12 +39,8 @@ from recalltree.validation import (
 )
 
 
-class OnlineClassifier(ClassifierMixin, Predictions, Explains, BaseEstimator):
+class OnlineClassifier(ClassifierMixin, Predictions, Explains, Saves, BaseEstimator):
     """Base class of the estimators; not to be used by itself."""
-
-    _core_type: ClassVar[Any]
-    _core: Any
-    _curve: ProgressiveCurve
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "loss": [StrOptions({"logistic", "hinge", "squared"})],
@@ -165,6 +163,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, BaseEstimator):
             self.n_iter_ = 1
         else:
             self._check_config()
+            self._load_to_learn()
             growth.commit()
         with progress_bar(len(examples.kept), verbose=self.verbose) as report:
             learn_pass(
@@ -209,13 +208,17 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, BaseEstimator):
     def _begin(self, core: Any, config: dict[str, Any], growth: Growth) -> None:
         """Forget the old model; from here on there is a new one, which knows no example."""
         growth.commit()
-        self.__dict__.pop("validation_errors_", None)
+        for name in ("validation_errors_", "model_extra_"):
+            self.__dict__.pop(name, None)
         # At once, so that no interrupt finds the core of one model with the labels of another.
         self.__dict__.update(
             _core=core,
             _config=config,
             _labels=growth.table,
             _curve=ProgressiveCurve(),
+            _contents=TRAINING,
+            _bfloat16=frozenset(),
+            _container=None,
             n_iter_=0,
         )
 
@@ -298,24 +301,6 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, BaseEstimator):
                 "example. Call 'fit' or 'partial_fit' first."
             )
         return self._core
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        if "_core" in state:
-            # Plain arrays, which a copy does not share with this estimator.
-            core, labels = state.pop("_core"), state.pop("_labels")
-            state["_curve"] = self._curve.copy()
-            state["_saved"] = core.state(), core.config, labels.classes
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        state = dict(state)
-        saved = state.pop("_saved", None)
-        super().__setstate__(state)
-        if saved is not None:
-            core_state, core_config, classes = saved
-            self._core = self._core_type.from_state(core_state, **core_config)
-            self._labels = LabelTable(classes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

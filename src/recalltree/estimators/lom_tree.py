@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from recalltree._core import LOMTree
+from recalltree._core import LOMTree, MappedLOMTree
 from recalltree.estimators import defaults
 from recalltree.estimators.base import OnlineClassifier, as_limit
 from recalltree.estimators.looking_inside import PlotsTree
@@ -105,7 +105,9 @@ class LOMTreeClassifier(PlotsTree, OnlineClassifier):
     True
     """
 
+    _algorithm = "lom-tree"
     _core_type = LOMTree
+    _mapped_core_type = MappedLOMTree
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OnlineClassifier._parameter_constraints,

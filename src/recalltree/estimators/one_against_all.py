@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
-from recalltree._core import OneAgainstAll
+from recalltree._core import MappedOneAgainstAll, OneAgainstAll
 from recalltree.estimators import defaults
 from recalltree.estimators.base import OnlineClassifier, as_limit
 
@@ -97,7 +97,9 @@ class OneAgainstAllClassifier(OnlineClassifier):
     ((2, 3), (2, 3))
     """
 
+    _algorithm = "one-against-all"
     _core_type = OneAgainstAll
+    _mapped_core_type = MappedOneAgainstAll
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OnlineClassifier._parameter_constraints,

@@ -90,6 +90,17 @@ class ProgressiveCurve:
         curve["recent_error"] = np.diff(errors, prepend=0) / np.diff(weight, prepend=0)
         return curve
 
+    @classmethod
+    def from_points(cls, points: Any) -> ProgressiveCurve:
+        """Return a curve of points that came from a file, or raise ValueError."""
+        if not isinstance(points, list) or len(points) > 2 * MAX_POINTS:
+            raise ValueError("the progressive curve is not a short list.")
+        for point in points:
+            numbers = isinstance(point, list) and len(point) == 3
+            if not numbers or not all(type(value) in (int, float) for value in point):
+                raise ValueError("the progressive curve has a point that is not three numbers.")
+        return cls([(int(n), float(weight), float(errors)) for n, weight, errors in points])
+
     def copy(self) -> ProgressiveCurve:
         """Return a curve of its own with the same points."""
         return ProgressiveCurve(list(self.points))

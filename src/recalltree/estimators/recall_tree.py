@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from recalltree._core import RecallTree
+from recalltree._core import MappedRecallTree, RecallTree
 from recalltree.estimators import defaults
 from recalltree.estimators.base import OnlineClassifier, as_limit
 from recalltree.estimators.looking_inside import PlotsTree
@@ -136,7 +136,9 @@ class RecallTreeClassifier(PlotsTree, OnlineClassifier):
     array(['up', 'right'], dtype=object)
     """
 
+    _algorithm = "recall-tree"
     _core_type = RecallTree
+    _mapped_core_type = MappedRecallTree
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OnlineClassifier._parameter_constraints,

@@ -1,0 +1,203 @@
+"""Estimators as files: saving, pickling, and the way back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recalltree.estimators.progressive_curve import ProgressiveCurve
+from recalltree.labels import LabelTable
+from recalltree.model_file.atomic import write_atomically
+from recalltree.model_file.container import Container, read_bytes
+from recalltree.model_file.errors import ModelFileError
+from recalltree.model_file.model import PREDICTION, Model, read_model
+
+#: Attributes that a model file holds in its own way.
+_IN_MODEL = ("_core", "_config", "_labels", "_curve", "_contents", "_bfloat16", "_container")
+
+
+class Saves:
+    """Adds ``save``, and pickles an estimator as the file that it would save."""
+
+    #: What the file says, and what finds the class again.
+    _algorithm: ClassVar[str]
+    _core_type: ClassVar[Any]
+    #: The same model viewed in a file; None for an algorithm whose files are always read.
+    _mapped_core_type: ClassVar[Any] = None
+
+    _core: Any
+    _config: dict[str, Any]
+    _labels: LabelTable
+    _curve: ProgressiveCurve
+    _contents: str
+    _bfloat16: frozenset[str]
+    _container: Container | None
+    n_iter_: int
+    n_features_in_: int
+    model_extra_: dict[str, Any]
+
+    if TYPE_CHECKING:  # what the other bases of an estimator have
+        get_params: Callable[..., dict[str, Any]]
+        _fitted_core: Callable[[], Any]
+        _model_config: Callable[[], dict[str, Any]]
+
+    def save(self, path: str | os.PathLike[str], *, extra: dict[str, Any] | None = None) -> None:
+        """Write the model to a file, from which ``recalltree.load`` makes the same estimator.
+
+        The file holds everything: parameters, labels, weights, and what learning needs to go on
+        exactly where it stopped. A file of this name is replaced at once, when the new one is
+        complete and on the disk: whatever happens, the name holds the old model or the new one.
+
+        Parameters
+        ----------
+        path : path-like
+        extra : dict, default=None
+            Anything that JSON can hold, to be kept with the model: ``load`` gives it back as
+            ``model_extra_``. None keeps what was there.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import recalltree
+        >>> from sklearn.datasets import load_digits
+        >>> X, y = load_digits(return_X_y=True)
+        >>> clf = recalltree.RecallTreeClassifier(random_state=0).fit(X, y)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     clf.save(f"{folder}/digits.rt", extra={"made": "for a test"})
+        ...     again = recalltree.load(f"{folder}/digits.rt")
+        >>> bool((again.predict_proba(X) == clf.predict_proba(X)).all()), again.model_extra_
+        (True, {'made': 'for a test'})
+        """
+        if extra is not None:
+            self.model_extra_ = extra
+        write_atomically(path, self._to_model().parts())
+
+    def _to_model(self) -> Model:
+        """Return what a model file holds of this estimator."""
+        if not hasattr(self, "_core"):
+            self._fitted_core()
+        attributes = {"n_iter_": self.n_iter_, "curve": self._curve.points}
+        if hasattr(self, "validation_errors_"):
+            attributes["validation_errors_"] = self.validation_errors_.tolist()
+        return Model(
+            algorithm=self._algorithm,
+            parameters=self.get_params(deep=False),
+            config=self._core.config,
+            state=self._core.state(),
+            classes=self._labels.classes,
+            feature_names=getattr(self, "feature_names_in_", None),
+            attributes=attributes,
+            extra=getattr(self, "model_extra_", None),
+            contents=self._contents,
+            bfloat16=self._bfloat16,
+        )
+
+    def _take_model(self, model: Model, container: Container, *, mapped: bool) -> None:
+        """Become the model that a file holds; the parameters are there already."""
+        core = self._make_core_of(model, mapped=mapped)
+        config = {name: core.config[name] for name in self._model_config()}
+        if len(model.classes) < core.n_classes:
+            raise ModelFileError(
+                f"there are {core.n_classes} classes and {len(model.classes)} labels."
+            )
+        attributes = dict(model.attributes)
+        self.__dict__.update(
+            _core=core,
+            _config=config,
+            _labels=LabelTable(model.classes),
+            _curve=ProgressiveCurve.from_points(attributes.pop("curve", [])),
+            _contents=model.contents,
+            _bfloat16=model.bfloat16,
+            _container=None if isinstance(core, self._core_type) else container,
+            n_features_in_=int(core.config["n_features"]),
+            n_iter_=_count(attributes.pop("n_iter_", None), "n_iter_"),
+        )
+        if "validation_errors_" in attributes:
+            self.validation_errors_ = _floats(attributes.pop("validation_errors_"))
+        if attributes:
+            raise ModelFileError(f"the attribute {sorted(attributes)[0]!r} is unknown.")
+        if model.feature_names is not None:
+            if len(model.feature_names) != self.n_features_in_:
+                raise ModelFileError(
+                    f"there are {core.config['n_features']} features and "
+                    f"{len(model.feature_names)} names of them."
+                )
+            self.feature_names_in_ = model.feature_names
+        if model.extra is not None:
+            self.model_extra_ = model.extra
+
+    def _make_core_of(self, model: Model, *, mapped: bool) -> Any:
+        can_map = self._mapped_core_type is not None
+        if model.contents == PREDICTION and not can_map:
+            raise ModelFileError(f"there are no compacted models of {model.algorithm!r}.")
+        try:
+            if can_map:
+                # Checks the structure, so that what is made next cannot be larger than the file.
+                core = self._mapped_core_type(model.state, **model.config)
+                if mapped or model.contents == PREDICTION:
+                    return core
+            return self._core_type.from_state(model.state, **model.config)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise ModelFileError(_first_line(error)) from error
+
+    # --- going on learning ------------------------------------------------------------------
+
+    def _load_to_learn(self) -> None:
+        """Turn a mapped model, which cannot learn, into one that is in memory and can."""
+        if isinstance(self._core, self._core_type):
+            return
+        if self._contents == PREDICTION:
+            raise ValueError(
+                "this model was compacted: it has no optimiser state any more, so it can predict "
+                "but not go on learning. Learn with the model that it was made from, or call fit "
+                "to begin anew."
+            )
+        if self._container is not None:
+            self._container.check_sum()
+        self._core = self._core_type.from_state(self._core.state(), **self._core.config)
+        self._container = None
+
+    # --- pickling ---------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        if "_core" in state:
+            for name in _IN_MODEL:
+                state.pop(name, None)
+            # An array, which joblib can share between processes.
+            parts = self._to_model().parts()
+            state["_saved"] = np.concatenate([np.frombuffer(part, np.uint8) for part in parts])
+            state["_saved_mapped"] = not isinstance(self._core, self._core_type)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        saved, mapped = state.pop("_saved", None), state.pop("_saved_mapped", False)
+        super().__setstate__(state)  # type: ignore[misc]
+        if saved is not None:
+            container = read_bytes(_bytes(saved), "the pickled model")
+            self._take_model(read_model(container), container, mapped=mapped)
+
+
+def _bytes(saved: NDArray[np.uint8]) -> memoryview:
+    return np.ascontiguousarray(saved).data
+
+
+def _count(value: Any, name: str) -> int:
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise ModelFileError(f"the attribute {name!r} is {value!r}, which is no number of passes.")
+    return value
+
+
+def _floats(values: Any) -> Any:
+    if not isinstance(values, list) or not all(isinstance(v, int | float) for v in values):
+        raise ModelFileError("the attribute 'validation_errors_' is not a list of numbers.")
+    return np.array(values, dtype=np.float64)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0] + "."

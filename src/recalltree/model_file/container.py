@@ -1,0 +1,250 @@
+"""The container: safetensors, with tensors placed so that they can be used where they lie.
+
+A file is the length of the header (8 bytes, little endian), the header (JSON) and the tensors, end
+to end. The header is padded with spaces to a multiple of 64 bytes, and tensors come in the order of
+their alignment, so that all of them are aligned and none needs padding: dense weights, whose rows
+fill whole cache lines, first, then by the size of their elements. Every reader of safetensors reads
+these files; that of the library copies the tensors for NumPy, which is why it is not used here.
+
+Nothing in a file is believed before it was checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import mmap
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recalltree.model_file.errors import ModelFileError
+
+#: The header is read into memory, so it is bounded. What may be long is in tensors.
+MAX_HEADER_BYTES = 2**20
+ALIGNMENT = 64
+
+#: NumPy has no bfloat16: its bits are held as uint16, which is no element type of a model file.
+_DTYPES: dict[str, np.dtype[Any]] = {
+    "F64": np.dtype("<f8"),
+    "F32": np.dtype("<f4"),
+    "F16": np.dtype("<f2"),
+    "BF16": np.dtype("<u2"),
+    "I64": np.dtype("<i8"),
+    "U64": np.dtype("<u8"),
+    "U32": np.dtype("<u4"),
+    "U8": np.dtype("u1"),
+}
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+_MAX_DIMENSIONS = 2
+_NO_CHECKSUM = "0" * 64
+_SHA256 = re.compile("[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Container:
+    """A file, or the bytes of one, with its header checked. The tensors are views.
+
+    Attributes
+    ----------
+    name : str
+        What error messages call it.
+    data : memoryview
+        The whole file.
+    metadata : dict of str to str
+    tensors : dict of str to ndarray
+        Read-only; bfloat16 as uint16.
+    """
+
+    name: str
+    data: memoryview
+    metadata: dict[str, str]
+    tensors: dict[str, NDArray[Any]]
+
+    def check_sum(self) -> None:
+        """Raise ModelFileError unless the bytes are those that were written."""
+        expected = self.metadata.get("sha256", "")
+        if not _SHA256.fullmatch(expected):
+            raise ModelFileError(f"{self.name}: it has no checksum.")
+        header = self.data[: _data_start(self.data)]
+        marked = bytes(header).replace(expected.encode(), _NO_CHECKSUM.encode(), 1)
+        digest = hashlib.sha256(marked)
+        digest.update(self.data[len(header) :])
+        if digest.hexdigest() != expected:
+            raise ModelFileError(
+                f"{self.name}: the checksum does not fit the content; the file is damaged. "
+                "Take a copy that is not."
+            )
+
+
+def open_file(path: Path, *, use_mmap: bool) -> Container:
+    """Return the container that is in a file: mapped, or read into memory."""
+    with path.open("rb") as file:
+        if use_mmap:
+            try:
+                data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            except ValueError:  # an empty file cannot be mapped
+                data = memoryview(b"")
+        else:
+            size = path.stat().st_size
+            room = np.empty(size + ALIGNMENT, dtype=np.uint8)
+            start = -room.ctypes.data % ALIGNMENT
+            data = room.data[start : start + size]
+            data = data[: file.readinto(data)].toreadonly()
+    return read_bytes(data, str(path))
+
+
+def read_bytes(data: memoryview, name: str) -> Container:
+    """Return the container that the bytes are. Only the header is read."""
+    header = _parse(data, name)
+    metadata = header.pop("__metadata__", {})
+    if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
+        raise ModelFileError(f"{name}: __metadata__ is not a map of strings.")
+    start = _data_start(data)
+    tensors, end = {}, 0
+    for tensor, entry in sorted(header.items(), key=lambda item: _offsets(item, name)):
+        dtype, shape, (begin, stop) = _entry(tensor, entry, name)
+        if begin != end:
+            what = "overlaps the one before it" if begin < end else "leaves a hole before it"
+            raise ModelFileError(f"{name}: tensor {tensor!r} {what}.")
+        end = stop
+        if start + stop > len(data):
+            raise ModelFileError(
+                f"{name}: it ends at byte {len(data)}, within or before tensor {tensor!r}; it is "
+                "truncated."
+            )
+        if (start + begin) % dtype.itemsize:
+            raise ModelFileError(f"{name}: tensor {tensor!r} is not aligned to its elements.")
+        array = np.frombuffer(data, dtype, math.prod(shape), start + begin).reshape(shape)
+        tensors[tensor] = array
+    if start + end != len(data):
+        raise ModelFileError(f"{name}: {len(data) - start - end} bytes belong to no tensor.")
+    return Container(name, data, metadata, tensors)
+
+
+def write_parts(
+    tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str], bfloat16: frozenset[str]
+) -> Iterator[memoryview]:
+    """Yield the bytes of a file, in parts: the header, then every tensor.
+
+    Parameters
+    ----------
+    tensors : mapping of str to ndarray
+    metadata : mapping of str to str
+        The checksum is added to it.
+    bfloat16 : frozenset of str
+        Which of the tensors, of type uint16, hold bfloat16.
+    """
+    order = sorted(tensors, key=lambda name: (-_alignment(tensors[name]), name))
+    arrays = [np.ascontiguousarray(tensors[name]) for name in order]
+    arrays = [array.astype(array.dtype.newbyteorder("<"), copy=False) for array in arrays]
+    entries, end = {}, 0
+    for name, array in zip(order, arrays, strict=True):
+        dtype = "BF16" if name in bfloat16 else _NAMES[array.dtype]
+        offsets = [end, end + array.nbytes]
+        entries[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": offsets}
+        end += array.nbytes
+    parts = [array.reshape(-1).view(np.uint8).data for array in arrays]
+    digest = hashlib.sha256(_header({**metadata, "sha256": _NO_CHECKSUM}, entries))
+    for part in parts:
+        digest.update(part)
+    yield memoryview(_header({**metadata, "sha256": digest.hexdigest()}, entries))
+    yield from parts
+
+
+def _alignment(array: NDArray[Any]) -> int:
+    """Return what a tensor's size is a multiple of, and its place therefore can be."""
+    is_padded = array.ndim == 2 and array.strides[0] % ALIGNMENT == 0
+    return ALIGNMENT if is_padded else array.dtype.itemsize
+
+
+def _header(metadata: Mapping[str, str], entries: Mapping[str, Any]) -> bytes:
+    text = json.dumps({"__metadata__": metadata, **entries}, separators=(",", ":")).encode()
+    padded = text + b" " * (-(8 + len(text)) % ALIGNMENT)
+    if len(padded) > MAX_HEADER_BYTES:
+        raise ValueError(
+            f"the model's parameters take {len(padded)} bytes as JSON, and {MAX_HEADER_BYTES} is "
+            "the most that a model file holds."
+        )
+    return len(padded).to_bytes(8, "little") + padded
+
+
+# --- reading what may be anything -----------------------------------------------------------
+
+
+def _data_start(data: memoryview) -> int:
+    return 8 + int.from_bytes(data[:8], "little")
+
+
+def _parse(data: memoryview, name: str) -> dict[str, Any]:
+    if len(data) < 8:
+        raise ModelFileError(f"{name}: it has {len(data)} bytes, which is too short for a model.")
+    length = _data_start(data) - 8
+    if not 2 <= length <= MAX_HEADER_BYTES or data[8:9] != b"{":
+        raise ModelFileError(f"{name}: it is not a model file (it does not begin as one).")
+    if 8 + length > len(data):
+        raise ModelFileError(f"{name}: it ends within its header; it is truncated.")
+    try:
+        header = json.loads(
+            str(data[8 : 8 + length], "utf-8"), object_pairs_hook=_unique, parse_constant=_refuse
+        )
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{name}: its header is not valid JSON: {error}.") from error
+    if not isinstance(header, dict):
+        raise ModelFileError(f"{name}: its header is not a JSON object.")
+    return header
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key appears twice")
+    return found
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+def _offsets(item: tuple[str, Any], name: str) -> tuple[int, int]:
+    tensor, entry = item
+    offsets: Any = entry.get("data_offsets") if isinstance(entry, dict) else None
+    if not _is_counts(offsets) or len(offsets) != 2:
+        raise ModelFileError(f"{name}: tensor {tensor!r} has no data_offsets [begin, end].")
+    return offsets[0], offsets[1]
+
+
+def _entry(
+    tensor: str, entry: dict[str, Any], name: str
+) -> tuple[np.dtype[Any], tuple[int, ...], tuple[int, int]]:
+    dtype = _DTYPES.get(str(entry.get("dtype")))
+    shape: Any = entry.get("shape")
+    if dtype is None:
+        raise ModelFileError(
+            f"{name}: tensor {tensor!r} has the type {entry.get('dtype')!r}; known are "
+            f"{', '.join(_DTYPES)}."
+        )
+    if not _is_counts(shape) or not 1 <= len(shape) <= _MAX_DIMENSIONS:
+        raise ModelFileError(f"{name}: tensor {tensor!r} has the shape {shape!r}.")
+    if set(entry) != {"dtype", "shape", "data_offsets"}:
+        raise ModelFileError(f"{name}: tensor {tensor!r} is described by {sorted(entry)}.")
+    begin, end = _offsets((tensor, entry), name)
+    if end - begin != math.prod(shape) * dtype.itemsize:
+        raise ModelFileError(
+            f"{name}: tensor {tensor!r} of shape {tuple(shape)} and type {entry['dtype']} does not "
+            f"take bytes {begin} to {end}."
+        )
+    return dtype, tuple(shape), (begin, end)
+
+
+def _is_counts(value: Any) -> bool:
+    """Return whether this is a list of integers that can count bytes."""
+    return isinstance(value, list) and all(
+        type(item) is int and 0 <= item < 2**63 for item in value
+    )
