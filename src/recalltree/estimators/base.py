@@ -151,6 +151,12 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, Saves, BaseEstima
         -------
         self
         """
+        return self._go_on(X, y, classes, sample_weight, first_pass=True)
+
+    def _go_on(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, first_pass: bool
+    ) -> Any:
+        """Learn the rows; in a first pass they are new, so that errors on them are progressive."""
         is_first = not hasattr(self, "_core")
         matrix, examples, growth = self._check_examples(
             X, y, sample_weight, is_first=is_first, classes=classes
@@ -171,7 +177,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, Saves, BaseEstima
                 examples,
                 examples.kept,
                 n_threads=n_threads,
-                first_pass=True,
+                first_pass=first_pass,
                 curve=self._curve,
                 report=report,
             )
