@@ -28,7 +28,7 @@ function bytes(value) {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let unit = 0;
   while (value >= 1000 && unit < units.length - 1) { value /= 1000; unit += 1; }
-  return `${unit === 0 ? value : value.toPrecision(3)} ${units[unit]}`;
+  return `${unit === 0 ? Math.round(value) : value.toPrecision(3)} ${units[unit]}`;
 }
 const clip = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 const nodes = (n) => `${count(n)} ${n === 1 ? "node" : "nodes"}`;

@@ -1,0 +1,118 @@
+"""``recalltree evaluate``: how well a model does on labelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from recalltree.cli.common import (
+    command,
+    jobs_option,
+    json_option,
+    load_to_use,
+    model_option,
+    paths_of,
+    quiet_option,
+    reader_options,
+    rows_argument,
+    rows_like_the_models,
+)
+from recalltree.cli.messages import as_json as to_json
+from recalltree.cli.messages import one_line, write_pairs
+from recalltree.cli.progress import Display, Meter
+from recalltree.cli.sections import SectionOption
+from recalltree.inspection import Evaluation
+from recalltree.readers import RowReader
+
+
+def evaluate(
+    ctx: click.Context,
+    /,
+    rows: Sequence[str],
+    model: str,
+    k: int,
+    confused: int,
+    n_jobs: int | None,
+    quiet: bool,
+    as_json: bool,
+    **values: Any,
+) -> None:
+    """Compare a model's answers with the labels of rows.
+
+    ROWS are files, patterns, or - for standard input, which is also read if none is named. They are
+    read in the way in which the model's rows were, unless options say otherwise.
+    """
+    paths = paths_of(ctx, rows, model)
+    clf = load_to_use(model, n_jobs)
+    reader = rows_like_the_models(ctx, clf, paths, values)
+    evaluation = evaluate_rows(clf, reader, k, quiet=quiet)
+    found = {**evaluation.as_dict(), "n_skipped": reader.n_skipped}
+    pairs = evaluation.most_confused(confused)
+    if as_json:
+        click.echo(to_json({**found, "confused": pairs} if confused else found))
+        return
+    write_pairs(_lines(found))
+    if pairs:
+        click.echo("\nrows\tlabel\tanswered")
+    for pair in pairs:
+        click.echo(f"{pair['n_rows']}\t{one_line(pair['label'])}\t{one_line(pair['answer'])}")
+
+
+def evaluate_rows(clf: Any, reader: RowReader, k: int, *, quiet: bool) -> Evaluation:
+    """Return the evaluation of a model on all rows of a reader, with progress shown."""
+    evaluation = Evaluation(clf, k)
+    with Display(Meter(reader), quiet=quiet) as display:
+        for batch in reader:
+            evaluation.update(batch.X, batch.y, batch.sample_weight)
+            display.update(evaluation.n_rows)
+    if evaluation.n_rows == 0:
+        raise ValueError("there are no rows to evaluate.")
+    return evaluation
+
+
+def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    lines = [("rows", f"{found['n_rows']:,}")]
+    lines += [(name, f"{found[name]:.4f}") for name in found if name.startswith("error@")]
+    lines.append(("candidate recall", f"{found['candidate_recall']:.4f}"))
+    if found["unknown_labels"] > 0:
+        lines.append(("labels never learned", f"{found['unknown_labels']:.4f}"))
+    lines.append(("µs per row", f"{found['microseconds_per_row']:.2f}"))
+    if found["n_skipped"]:
+        lines.append(("bad rows skipped", f"{found['n_skipped']:,}"))
+    return lines
+
+
+_OPTIONS = [
+    model_option,
+    SectionOption(
+        ["-k"],
+        type=click.IntRange(min=1),
+        default=5,
+        show_default=True,
+        help="Count as right also when the label is among the best K: error@K.",
+    ),
+    SectionOption(
+        ["--confused"],
+        type=click.IntRange(min=0),
+        default=0,
+        metavar="N",
+        help="Also list the N pairs of classes that are confused most often.",
+    ),
+    jobs_option,
+    json_option,
+    quiet_option,
+]
+
+_EXAMPLES = (
+    ("Error, recall of the candidates and time:", "recalltree evaluate -m model.rt test.vw"),
+    (
+        "For another program:",
+        "recalltree evaluate -m model.rt test.vw --json | jq '.\"error@1\"'",
+    ),
+)
+
+evaluate_command = command(
+    "evaluate", evaluate, [rows_argument, *_OPTIONS, *reader_options()], _EXAMPLES
+)

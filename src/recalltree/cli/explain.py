@@ -1,0 +1,93 @@
+"""``recalltree explain``: why a row is answered as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from recalltree.cli.common import (
+    command,
+    json_option,
+    load_to_use,
+    model_option,
+    paths_of,
+    reader_options,
+    rows_argument,
+    rows_like_the_models,
+)
+from recalltree.cli.messages import as_json as to_json
+from recalltree.cli.sections import SectionOption
+from recalltree.readers import RowReader
+
+
+def explain(
+    ctx: click.Context,
+    /,
+    rows: Sequence[str],
+    model: str,
+    k: int,
+    features_shown: int,
+    as_json: bool,
+    **values: Any,
+) -> None:
+    """Show why rows are answered as they are.
+
+    The route with its recall bounds, the candidates with their scores, and the features that
+    contribute most. ROWS are files, patterns, or - for standard input, which is also read if none
+    is named; each row is explained.
+    """
+    paths = paths_of(ctx, rows, model)
+    clf = load_to_use(model, None)
+    reader = rows_like_the_models(ctx, clf, paths, values, require_labels=False)
+    names = None
+    n_rows = 0
+    for batch in reader:
+        names = names or _feature_names(reader, clf.n_features_in_)
+        for i in range(len(batch)):
+            explanation = clf.explain(batch.X[i : i + 1], k, features_shown, names)
+            if as_json:
+                click.echo(to_json(explanation.as_dict()))
+            else:
+                click.echo(("\n" if n_rows else "") + str(explanation))
+            n_rows += 1
+    if n_rows == 0:
+        raise ValueError("there are no rows to explain.")
+
+
+def _feature_names(reader: RowReader, n_features: int) -> list[str] | None:
+    """Return the names of a dictionary, filled up to all features; None if there is none."""
+    names = reader.feature_names
+    if names is None:
+        return None
+    return [*names, *(f"feature {i}" for i in range(len(names), n_features))]
+
+
+_OPTIONS = [
+    model_option,
+    SectionOption(
+        ["-k"],
+        type=click.IntRange(min=1),
+        default=5,
+        show_default=True,
+        help="How many of the best candidates to show.",
+    ),
+    SectionOption(
+        ["--top-features", "features_shown"],
+        type=click.IntRange(min=0),
+        default=10,
+        show_default=True,
+        help="How many features to show for each of them.",
+    ),
+    json_option,
+]
+
+_EXAMPLES = (
+    ("One row:", "head -1 test.vw | recalltree explain -m model.rt"),
+    ("For another program:", "recalltree explain -m model.rt --json test.vw"),
+)
+
+explain_command = command(
+    "explain", explain, [rows_argument, *_OPTIONS, *reader_options()], _EXAMPLES
+)

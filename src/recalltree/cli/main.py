@@ -1,0 +1,121 @@
+"""The command ``recalltree``: its subcommands, and how errors become messages."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import IO, Any
+
+import click
+
+import recalltree
+from recalltree.cli import exit_codes
+from recalltree.cli.completion import completion_command
+from recalltree.cli.evaluate import evaluate_command
+from recalltree.cli.explain import explain_command
+from recalltree.cli.inspect import inspect_command
+from recalltree.cli.messages import plain_warnings
+from recalltree.cli.predict import predict_command
+from recalltree.cli.train import train_command
+
+
+class Failure(click.ClickException):
+    """Rows, a model or a file are not as they should be."""
+
+    exit_code = exit_codes.FAILED
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Write the message to standard error."""
+        click.echo(f"recalltree: error: {self.message}", file=file, err=file is None)
+
+
+class _Commands(click.Group):
+    """Lists its commands in the order in which they were added; makes messages of errors."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            with plain_warnings():
+                result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except BrokenPipeError:
+            # Here, where click does not yet have another number for it.
+            _forget_output()
+            ctx.exit(exit_codes.BROKEN_PIPE)
+        except (OSError, ValueError, ImportError, MemoryError) as error:
+            if ctx.params["debug"]:
+                raise
+            raise Failure(_message(error)) from error
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(recalltree.__version__, prog_name="recalltree")
+@click.option("--debug", is_flag=True, help="Show where an error came from.")
+def cli(debug: bool) -> None:
+    """Classify among very many classes, at a cost logarithmic in their number.
+
+    Results go to standard output; progress and messages to standard error. Every command has
+    examples: recalltree COMMAND --help.
+    """
+
+
+for _command in (
+    train_command,
+    evaluate_command,
+    predict_command,
+    inspect_command,
+    explain_command,
+    completion_command,
+):
+    cli.add_command(_command)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; return the exit code.
+
+    Parameters
+    ----------
+    arguments : list of str, default=None
+        None: those of this process.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from recalltree.cli import main
+    >>> main(["--version"])
+    recalltree, version ...
+    0
+    """
+    try:
+        return _run(arguments)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("recalltree: interrupted", err=True)
+        return exit_codes.INTERRUPTED
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        code: Any = cli.main(arguments, prog_name="recalltree", standalone_mode=False)
+    except SystemExit as exit_:
+        code = exit_.code
+    return int(code or 0)
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error) or type(error).__name__
+
+
+def _forget_output() -> None:
+    """Keep Python from complaining, at its end, about output that nobody reads."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,167 @@
+"""Progress on standard error: a live line on a terminal, a line now and then in a log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import monotonic
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+TERMINAL_SECONDS = 0.5
+LOG_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """How far a command has come.
+
+    ``share`` of the bytes of all passes, and the time left, are None if they cannot be known.
+    """
+
+    n_rows: int
+    rows_per_second: float
+    share: float | None
+    seconds_left: float | None
+    n_classes: int | None = None
+    recent_error: float | None = None
+    error: float | None = None
+
+    def __str__(self) -> str:
+        parts = [f"{self.n_rows:,} rows", f"{self.rows_per_second:,.0f} rows/s"]
+        if self.recent_error is not None:
+            parts.append(f"error {self.recent_error:.4f} since last")
+        if self.error is not None:
+            parts.append(f"{self.error:.4f} overall")
+        if self.n_classes is not None:
+            parts.append(f"{self.n_classes:,} classes")
+        if self.seconds_left is not None:
+            parts.append(f"{as_time(self.seconds_left)} left")
+        return "  ".join(parts)
+
+
+def as_time(seconds: float) -> str:
+    """Return a duration as hours, minutes and seconds.
+
+    Examples
+    --------
+    >>> from recalltree.cli.progress import as_time
+    >>> as_time(7.4), as_time(3725)
+    ('0:07', '1:02:05')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+class Meter:
+    """Measures the progress of a command.
+
+    Parameters
+    ----------
+    reader : RowReader
+    n_passes : int, default=1
+    first_pass : int, default=0
+        The pass in which it began.
+    clf : estimator, default=None
+        The model, if it is learning.
+    """
+
+    def __init__(
+        self, reader: Any, *, n_passes: int = 1, first_pass: int = 0, clf: Any = None
+    ) -> None:
+        self._reader = reader
+        self._n_passes = n_passes
+        self._first_pass = first_pass
+        self._clf = clf
+        self._began = monotonic()
+        self._counted = self._counts()
+
+    def measure(self, n_rows: int, pass_number: int = 0) -> Snapshot:
+        """Return how things are after so many rows of this run, and note it for "since last"."""
+        seconds = max(monotonic() - self._began, 1e-9)
+        read, total = self._reader.position
+        share = None
+        if total:
+            passes_done = pass_number - self._first_pass + min(1.0, read / total)
+            share = passes_done / (self._n_passes - self._first_pass)
+        left = seconds * (1 - share) / share if share else None
+        recent = overall = None
+        n_classes = None
+        if self._clf is not None and hasattr(self._clf, "_core"):
+            weight, errors = self._counts()
+            before_weight, before_errors = self._counted
+            self._counted = weight, errors
+            n_classes = int(self._clf._core.n_classes_seen)
+            overall = errors / weight if weight else None
+            since = weight - before_weight
+            recent = (errors - before_errors) / since if since else None
+        return Snapshot(n_rows, n_rows / seconds, share, left, n_classes, recent, overall)
+
+    def _counts(self) -> tuple[float, float]:
+        core = getattr(self._clf, "_core", None)
+        if core is None:
+            return 0.0, 0.0
+        return float(core.progressive_weight), float(core.progressive_errors)
+
+
+class Display:
+    """Shows snapshots on standard error while the block runs.
+
+    Parameters
+    ----------
+    meter : Meter
+    quiet : bool
+        Show nothing.
+    """
+
+    def __init__(self, meter: Meter, *, quiet: bool) -> None:
+        self._meter = meter
+        self._quiet = quiet
+        self._console = Console(stderr=True, highlight=False)
+        self._live = self._console.is_terminal and not quiet
+        self._bar: Progress | None = None
+        self._shown = monotonic()
+
+    def __enter__(self) -> Display:
+        if self._live:
+            self._bar = Progress(
+                SpinnerColumn(),
+                BarColumn(bar_width=16),
+                TextColumn("{task.fields[share]}{task.fields[text]}"),
+                console=self._console,
+                transient=True,
+            )
+            self._task = self._bar.add_task("", total=None, share="", text="")
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, n_rows: int, pass_number: int = 0) -> None:
+        """Show how things are, if that was not done just now."""
+        wait = TERMINAL_SECONDS if self._live else LOG_SECONDS
+        if self._quiet or monotonic() - self._shown < wait:
+            return
+        self._shown = monotonic()
+        snapshot = self._meter.measure(n_rows, pass_number)
+        if self._bar is None:
+            self._console.print(str(snapshot), soft_wrap=True)
+            return
+        share = "" if snapshot.share is None else f"{100 * snapshot.share:.0f}%  "
+        self._bar.update(
+            self._task,
+            total=None if snapshot.share is None else 1.0,
+            completed=snapshot.share or 0.0,
+            share=share,
+            text=str(snapshot),
+        )

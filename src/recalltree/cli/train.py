@@ -1,0 +1,316 @@
+"""``recalltree train``: rows in, a model out."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from recalltree.cli import exit_codes
+from recalltree.cli.algorithms import ALGORITHMS, DEFAULT_ALGORITHM, name_of
+from recalltree.cli.checkpoints import Interval, IntervalType
+from recalltree.cli.common import command, json_option, paths_of, quiet_option, rows_argument
+from recalltree.cli.estimator_options import chosen_parameters, estimator_options
+from recalltree.cli.interrupts import Interrupts
+from recalltree.cli.messages import as_json as to_json
+from recalltree.cli.messages import counted, say
+from recalltree.cli.models import extra_of, load_model, save_model
+from recalltree.cli.progress import Display, Meter, as_time
+from recalltree.cli.reader_options import given_options, open_like, reader_options
+from recalltree.cli.sections import SectionOption
+from recalltree.model_file import Checkpointer
+from recalltree.readers import RowReader
+from recalltree.training import TrainingPosition, learn_from
+
+
+def train(
+    ctx: click.Context,
+    /,
+    rows: Sequence[str],
+    model: str,
+    resume: str | None,
+    algorithm: str,
+    checkpoint_every: Interval | None,
+    skip_rows: int | None,
+    quiet: bool,
+    as_json: bool,
+    **values: Any,
+) -> None:
+    """Learn from rows and write a model.
+
+    ROWS are files, patterns, or - for standard input, which is also read if none is named. They may
+    be compressed. Rows are learned in the order in which they come.
+
+    Ctrl-C writes the model as it is and says how to go on; a second Ctrl-C stops at once.
+    """
+    paths = paths_of(ctx, rows, resume)
+    if resume is None:
+        clf = ALGORITHMS[algorithm](**chosen_parameters(ctx, algorithm, values, only_given=False))
+    else:
+        clf = _load_to_resume(ctx, resume, algorithm, values)
+    try:
+        clf._validate_params()
+    except ValueError as error:
+        raise click.UsageError(str(error), ctx) from error
+    run = TrainingRun(clf, paths, given_options(ctx, values), skip_rows, quiet=quiet)
+    if resume is not None and not run.goes_on and not _is_given(ctx, "n_passes"):
+        # How often these rows are read is not for other rows to say.
+        clf.set_params(n_passes=type(clf)().n_passes)
+    if clf.n_passes > 1:
+        _check_files(ctx, paths, clf.n_passes)
+    if run.start != TrainingPosition():
+        say(
+            f"going on in pass {run.start.pass_number + 1} after {counted(run.start.row, 'row')}",
+            quiet=quiet,
+        )
+    with Interrupts() as interrupts:
+        run.learn(_checkpointer(model, checkpoint_every), interrupts)
+        if run.n_examples == 0:
+            raise ValueError("no rows were learned, so there is no model to write.")
+        save_model(clf, model, run.extra())
+    if not quiet:
+        say(run.summary())
+    if as_json:
+        # The model may have gone to standard output: then this is a message.
+        click.echo(to_json(run.as_dict()), err=model == "-")
+    if interrupts.received is not None:
+        say(run.how_to_go_on(model))
+        sys.exit(exit_codes.SIGNALLED + interrupts.received)
+
+
+class TrainingRun:
+    """One run of ``train``.
+
+    Parameters
+    ----------
+    clf : estimator
+    paths : list of str
+    given : dict
+        Options for reading that the user gave.
+    skip_rows : int or None
+        How many rows of the first pass to leave out; None: those that the model had learned when
+        its training on the same files was interrupted.
+    quiet : bool
+    """
+
+    def __init__(
+        self,
+        clf: Any,
+        paths: list[str],
+        given: dict[str, Any],
+        skip_rows: int | None,
+        *,
+        quiet: bool,
+    ) -> None:
+        self.clf = clf
+        self.paths = paths
+        self.quiet = quiet
+        self.finished = False
+        self.n_rows = 0
+        self.seconds = 0.0
+        extra = extra_of(clf)
+        kept = extra.get("rows")
+        unfinished = extra.get("training") or {}
+        same = unfinished.get("rows") == paths and "-" not in paths
+        self.goes_on = same and skip_rows is None
+        self.start = TrainingPosition()
+        more: dict[str, Any] = {}
+        if self.goes_on:
+            self.start = TrainingPosition(**unfinished["position"])
+            if self.start.pass_number > 0:
+                more["frozen"] = True  # every row was counted in the first pass
+            else:
+                # The rows are read again from the first one, so the features are, too.
+                more["state"] = unfinished.get("state_before")
+        elif skip_rows is not None:
+            self.start = TrainingPosition(row=skip_rows)
+        self.state_before = more.get("state", (kept or {}).get("state"))
+        self.position = self.start
+        self.reader: RowReader = open_like(paths, kept, given, **more)
+
+    @property
+    def n_examples(self) -> int:
+        """How many examples the model has learned, in this run and before."""
+        return int(self.clf._core.n_examples) if hasattr(self.clf, "_core") else 0
+
+    def learn(self, checkpointer: Checkpointer | None, interrupts: Interrupts) -> None:
+        """Learn until the rows end or an interrupt comes; write checkpoints on the way."""
+        clf = self.clf
+        n_passes = clf.n_passes
+        meter = Meter(self.reader, n_passes=n_passes, first_pass=self.start.pass_number, clf=clf)
+        began = monotonic()
+        try:
+            with Display(meter, quiet=self.quiet) as display:
+                watched = interrupts.watch(self.reader)
+                for position in learn_from(clf, watched, start=self.start):
+                    n_learned = self._count(position)
+                    if interrupts.received is not None:
+                        break
+                    display.update(self.n_rows, position.pass_number)
+                    if checkpointer is not None:
+                        checkpointer.learned(clf, n_learned, self.extra)
+                else:
+                    self.finished = True
+        except KeyboardInterrupt:
+            if interrupts.received is None:
+                raise
+        finally:
+            self.seconds = monotonic() - began
+            self.reader.close()
+
+    def _count(self, position: TrainingPosition) -> int:
+        same_pass = position.pass_number == self.position.pass_number
+        n_learned = position.row - (self.position.row if same_pass else 0)
+        self.n_rows += n_learned
+        self.position = position
+        return n_learned
+
+    def extra(self) -> dict[str, Any]:
+        """Return what goes into the file beside the model: how rows are read, and what is left."""
+        extra: dict[str, Any] = {"rows": self.reader.options}
+        if not self.finished:
+            extra["training"] = {
+                "rows": self.paths,
+                "position": self.position.as_dict(),
+                "state_before": self.state_before,
+            }
+        return extra
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what happened."""
+        clf = self.clf
+        return {
+            "algorithm": name_of(clf),
+            "finished": self.finished,
+            "n_rows": self.n_rows,
+            "n_skipped": self.reader.n_skipped,
+            "n_classes": clf.n_classes_seen_,
+            "n_features": clf.n_features_in_,
+            "n_examples": self.n_examples,
+            "progressive_error": clf.progressive_error_,
+            "seconds": self.seconds,
+            "memory_bytes": clf.memory_bytes_,
+        }
+
+    def summary(self) -> str:
+        """Return what happened, in words."""
+        rate = self.n_rows / max(self.seconds, 1e-9)
+        text = (
+            f"{counted(self.n_rows, 'row')} learned in {as_time(self.seconds)} "
+            f"({rate:,.0f} rows/s), {self.clf.n_classes_seen_:,} classes, "
+            f"progressive error {self.clf.progressive_error_:.4f}"
+        )
+        n_skipped = self.reader.n_skipped
+        if n_skipped:
+            text += f", {counted(n_skipped, 'bad row')} skipped"
+        return text
+
+    def how_to_go_on(self, model: str) -> str:
+        """Return what to type to go on after an interrupt."""
+        where = f"pass {self.position.pass_number + 1} after {counted(self.position.row, 'row')}"
+        if model == "-" or "-" in self.paths:
+            return (
+                f"interrupted in {where}; to go on, give the model to --resume and the rows that "
+                f"are left, or all of them with --skip-rows {self.position.row}"
+            )
+        go_on = ["recalltree", "train", *self.paths, "--resume", model, "-m", model]
+        return f"interrupted in {where}; to go on: {shlex.join(go_on)}"
+
+
+def _is_given(ctx: click.Context, name: str) -> bool:
+    return ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
+
+
+def _check_files(ctx: click.Context, paths: Sequence[str], n_passes: int) -> None:
+    """Refuse at once what could only be found out after the first pass."""
+    for path in paths:
+        if path == "-" or Path(path).is_fifo():
+            raise click.UsageError(
+                f"--passes {n_passes} reads all rows so often, but a pipe ({path}) can be read "
+                "only once; save the rows to a file.",
+                ctx,
+            )
+
+
+def _checkpointer(model: str, every: Interval | None) -> Checkpointer | None:
+    if every is None or model == "-":
+        return None
+    return Checkpointer(model, every_rows=every.every_rows, every_minutes=every.every_minutes)
+
+
+def _load_to_resume(ctx: click.Context, resume: str, algorithm: str, values: dict[str, Any]) -> Any:
+    clf = load_model(resume, to_learn=True)
+    known = name_of(clf)
+    if _is_given(ctx, "algorithm") and algorithm != known:
+        raise click.UsageError(
+            f"--algorithm {algorithm}: the model of --resume is a {known}; leave the option out.",
+            ctx,
+        )
+    return clf.set_params(**chosen_parameters(ctx, known, values, only_given=True))
+
+
+_OPTIONS = [
+    SectionOption(
+        ["-m", "--model"],
+        required=True,
+        metavar="MODEL",
+        type=click.Path(allow_dash=True),
+        help="Where to write the model; - is standard output.",
+    ),
+    SectionOption(
+        ["--resume"],
+        metavar="MODEL",
+        type=click.Path(allow_dash=True),
+        help="Go on exactly where this model stopped, with its parameters. After an interrupt, the "
+        "rows of the same files that it had learned are passed over.",
+    ),
+    SectionOption(
+        ["--algorithm"],
+        type=click.Choice(list(ALGORITHMS)),
+        default=DEFAULT_ALGORITHM,
+        show_default=True,
+        help="How to learn.",
+    ),
+    SectionOption(
+        ["--checkpoint-every"],
+        type=IntervalType(),
+        metavar="N(rows|s|min|h)",
+        help="Also write the model so often while learning, for example 100000rows or 10min.",
+    ),
+    SectionOption(
+        ["--skip-rows"],
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Read the first N rows without learning them.",
+    ),
+    json_option,
+    quiet_option,
+]
+
+_EXAMPLES = (
+    (
+        "Learn from Vowpal Wabbit text in three passes, comparing 64 classes:",
+        "recalltree train data.vw -m model.rt --passes 3 --max-candidates 64",
+    ),
+    ("Go on with more rows:", "recalltree train more.vw --resume model.rt -m model2.rt"),
+    (
+        "Read what another program writes, and save the model every ten minutes:",
+        "zcat logs/*.gz | prepare | recalltree train - -m model.rt --checkpoint-every 10min",
+    ),
+    (
+        "A table, of which one column is text:",
+        "recalltree train items.csv -m model.rt --label-column category --text-column title",
+    ),
+)
+
+train_command = command(
+    "train", train, [rows_argument, *_OPTIONS, *reader_options(), *estimator_options()], _EXAMPLES
+)
+
+__all__ = ["train_command"]

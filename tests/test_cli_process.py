@@ -1,0 +1,216 @@
+"""Commands as processes: signals, pipes, and readers that go away."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from command_line import COMMAND, environment, finish, run, start, tensors_of, vw_rows, write_rows
+
+import recalltree
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows")
+    write_rows(path / "train.vw", 20_000, n_classes=200)
+    write_rows(path / "small.vw", 300)
+    run("train", path / "small.vw", "-m", path / "small.rt", "-q")
+    return path
+
+
+def wait_for(path, process, seconds=60):
+    """Wait until a process has written a file."""
+    until = time.monotonic() + seconds
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_writes_the_model_and_the_command_that_is_shown_goes_on(
+    folder, tmp_path, number
+):
+    model = tmp_path / "model.rt"
+    rows = folder / "train.vw"
+    arguments = ("train", rows, "-m", model, "--checkpoint-every", "1000rows")
+    process = start(*arguments, "--passes", 1_000_000)
+    wait_for(model, process)  # it is learning
+    process.send_signal(number)
+    code, out, err = finish(process)
+    assert code == 128 + number
+    assert out == ""
+    assert "interrupted in pass" in err
+    position = recalltree.load(model).model_extra_["training"]["position"]
+    shown = err.split("to go on: recalltree ")[1].strip().split()
+    assert shown == ["train", str(rows), "--resume", str(model), "-m", str(model)]
+    n_passes = position["pass_number"] + 1
+    run(*shown, "--passes", n_passes)
+    run("train", rows, "-m", tmp_path / "expected.rt", "--passes", n_passes)
+    assert tensors_of(model) == tensors_of(tmp_path / "expected.rt")
+    assert "training" not in recalltree.load(model).model_extra_
+
+
+def test_an_interrupt_ends_the_wait_for_rows(tmp_path):
+    model = tmp_path / "model.rt"
+    process = start("train", "-m", model, "--batch-rows", 10, stdin=subprocess.PIPE)
+    process.stdin.write("".join(vw_rows(2_000)).encode())
+    process.stdin.flush()
+    time.sleep(5)  # to start, to learn these, and to wait for more
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    assert process.wait(30) == 130
+    assert time.monotonic() - began < 5
+    err = process.stderr.read().decode()
+    assert "interrupted in pass 1" in err
+    n_rows = int(err.split("--skip-rows ")[1])
+    assert recalltree.load(model)._core.n_examples == n_rows > 0
+
+
+def test_a_second_interrupt_stops_at_once(folder, tmp_path):
+    model = tmp_path / "model.rt"
+    # A model that takes for ever to be written: its name is that of a pipe nobody reads.
+    script = f"""
+import signal, sys, time
+import recalltree
+from recalltree.cli import main
+
+def save(self, path, **options):
+    print("saving", flush=True)
+    time.sleep(60)
+
+recalltree.RecallTreeClassifier.save = save
+sys.exit(main(["train", {str(folder / "train.vw")!r}, "-m", {str(model)!r}, "--passes", "100000"]))
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    time.sleep(5)
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == b"saving\n"
+    process.send_signal(signal.SIGINT)
+    code, _, err = finish(process, timeout=10)
+    assert code == 130
+    assert "Traceback" not in err
+    assert not model.exists()
+
+
+def test_a_killed_process_leaves_its_last_checkpoint(folder, tmp_path):
+    model = tmp_path / "model.rt"
+    arguments = ("train", folder / "train.vw", "-m", model, "--checkpoint-every", "500rows")
+    reached = 0
+    for i in range(4):
+        process = start(*arguments, "--passes", 1_000_000, *(("--resume", model) if i else ()))
+        wait_for(model, process)
+        if i:
+            time.sleep(2.5)
+        time.sleep(0.3 * i)
+        process.kill()
+        finish(process)
+        now = recalltree.load(model, verify=True)._core.n_examples
+        assert now >= reached
+        reached = now
+    position = recalltree.load(model).model_extra_["training"]["position"]
+    n_passes = position["pass_number"] + 1
+    run(*arguments, "--resume", model, "--passes", n_passes)
+    run("train", folder / "train.vw", "-m", tmp_path / "expected.rt", "--passes", n_passes)
+    assert tensors_of(model) == tensors_of(tmp_path / "expected.rt")
+
+
+def test_models_and_rows_go_through_pipes(folder, tmp_path):
+    command = " ".join(COMMAND)
+    script = f"""
+        set -eo pipefail
+        cat {folder}/small.vw | {command} train -q -m - \
+            | tee {tmp_path}/model.rt \
+            | {command} predict -q -m - --labels-only {folder}/small.vw
+    """
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, timeout=120, env=environment()
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    expected = run("predict", "-m", folder / "small.rt", "--labels-only", folder / "small.vw")
+    assert done.stdout == expected.stdout
+    assert tensors_of(tmp_path / "model.rt") == tensors_of(folder / "small.rt")
+
+
+def test_whoever_reads_the_output_may_go(folder):
+    command = " ".join(COMMAND)
+    script = (
+        f"{command} predict -q -m {folder}/small.rt {folder}/train.vw {folder}/train.vw | head -1; "
+        "echo ${PIPESTATUS[0]}"
+    )
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, timeout=120, env=environment()
+    )
+    assert done.stderr == ""
+    answer, code = done.stdout.splitlines()
+    assert answer.startswith("class")
+    assert code == "141"
+
+
+def test_progress_goes_to_standard_error_as_lines_in_a_log(folder, tmp_path):
+    script = f"""
+import sys
+from recalltree.cli import main, progress
+progress.LOG_SECONDS = 0.0
+sys.exit(main(["train", {str(folder / "train.vw")!r}, "-m", {str(tmp_path / "m.rt")!r}]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0
+    assert done.stdout == ""
+    *lines, last = done.stderr.splitlines()
+    assert lines
+    for words in ("rows/s", "since last", "overall", "classes", "left"):
+        assert words in lines[-1]
+    assert "20,000 rows learned" in last
+
+
+def test_a_terminal_sees_a_line_that_changes(folder, tmp_path):
+    pty = pytest.importorskip("pty")
+    import os
+
+    script = f"""
+import sys
+from recalltree.cli import main, progress
+progress.TERMINAL_SECONDS = 0.0
+sys.exit(main(["train", {str(folder / "train.vw")!r}, "-m", {str(tmp_path / "m.rt")!r}]))
+"""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**environment(), "TERM": "xterm", "COLUMNS": "160"},
+    )
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # its other end is closed
+            break
+        if not part:
+            break
+        seen += part
+    assert process.wait(60) == 0
+    text = seen.decode(errors="replace")
+    assert "%" in text
+    assert "rows/s" in text
+    assert "20,000 rows learned" in text
+
+
+def test_the_installed_command_is_there():
+    done = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == f"recalltree, version {recalltree.__version__}"
