@@ -11,10 +11,10 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import choices, datasets, report, shares, vowpal
+from benchmarks import choices, datasets, peers, report, shares, vowpal
 from benchmarks.comparison import ALGORITHMS, PROGRAMS, compare
 
-STUDIES = {"choices": choices, "shares": shares}  # of recalltree alone
+STUDIES = {"choices": choices, "peers": peers, "shares": shares}  # one command each
 PLACES = {"data_dir": "DIR", "cache_dir": "DIR", "json": "FILE"}  # not part of a result
 
 

@@ -13,7 +13,17 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-PACKAGES = ("recalltree", "vowpalwabbit", "numpy", "scipy", "scikit-learn")
+PACKAGES = (
+    "recalltree",
+    "vowpalwabbit",
+    "libpecos",
+    "omikuji",
+    "napkinxc",
+    "fasttext-wheel",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+)
 UNITS = (
     "µs per example: CPU time, user and system, best of the repeats. Vowpal Wabbit's are net of "
     "starting, loading the model and reading the cache; (raw) is the whole command. Ratios are of "
