@@ -248,8 +248,10 @@ def test_predict_writes_labels_and_probabilities(folder):
         fields = line.split("\t")
         assert fields[::2] == names.tolist()
         np.testing.assert_allclose(np.array(fields[1::2], dtype=float), values, rtol=1e-5)
-    only = run("predict", "-m", folder / "model.rt", "--labels-only", folder / "test.vw").stdout
-    assert only.splitlines() == labels[:, 0].tolist()
+    for option in ("--mmap", "--no-mmap"):
+        arguments = ("predict", "-m", folder / "model.rt", "--labels-only", option)
+        only = run(*arguments, folder / "test.vw").stdout
+        assert only.splitlines() == labels[:, 0].tolist()
     for line, names, values in zip(
         run(
             "predict", "-m", folder / "model.rt", "-k", 3, "--json", input=rows

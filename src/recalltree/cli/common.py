@@ -64,9 +64,20 @@ def paths_of(ctx: click.Context, rows: Sequence[str], model: str | None) -> list
     return paths
 
 
-def load_to_use(model: str, n_jobs: int | None) -> Any:
+def mmap_option(default: bool) -> SectionOption:
+    """Return the option that chooses between mapping and reading a model."""
+    return SectionOption(
+        ["--mmap/--no-mmap"],
+        default=default,
+        show_default=True,
+        help="Map the model's file instead of reading it: begins at once and shares memory with "
+        "other processes, but each row takes longer.",
+    )
+
+
+def load_to_use(model: str, mmap: bool, n_jobs: int | None) -> Any:
     """Return a model that is to predict, with so many threads."""
-    clf = load_model(model)
+    clf = load_model(model, mmap=mmap)
     if n_jobs is not None:
         clf.set_params(n_jobs=n_jobs)
     return clf
@@ -85,6 +96,7 @@ __all__ = [
     "jobs_option",
     "json_option",
     "load_to_use",
+    "mmap_option",
     "model_option",
     "paths_of",
     "quiet_option",

@@ -12,6 +12,7 @@ from recalltree.cli.common import (
     jobs_option,
     json_option,
     load_to_use,
+    mmap_option,
     model_option,
     paths_of,
     quiet_option,
@@ -32,6 +33,7 @@ def evaluate(
     /,
     rows: Sequence[str],
     model: str,
+    mmap: bool,
     k: int,
     confused: int,
     n_jobs: int | None,
@@ -45,7 +47,7 @@ def evaluate(
     read in the way in which the model's rows were, unless options say otherwise.
     """
     paths = paths_of(ctx, rows, model)
-    clf = load_to_use(model, n_jobs)
+    clf = load_to_use(model, mmap, n_jobs)
     reader = rows_like_the_models(ctx, clf, paths, values)
     evaluation = evaluate_rows(clf, reader, k, quiet=quiet)
     found = {**evaluation.as_dict(), "n_skipped": reader.n_skipped}
@@ -86,6 +88,7 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 _OPTIONS = [
     model_option,
+    mmap_option(False),
     SectionOption(
         ["-k"],
         type=click.IntRange(min=1),

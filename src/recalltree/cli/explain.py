@@ -11,6 +11,7 @@ from recalltree.cli.common import (
     command,
     json_option,
     load_to_use,
+    mmap_option,
     model_option,
     paths_of,
     reader_options,
@@ -27,6 +28,7 @@ def explain(
     /,
     rows: Sequence[str],
     model: str,
+    mmap: bool,
     k: int,
     features_shown: int,
     as_json: bool,
@@ -39,7 +41,7 @@ def explain(
     is named; each row is explained.
     """
     paths = paths_of(ctx, rows, model)
-    clf = load_to_use(model, None)
+    clf = load_to_use(model, mmap, None)
     reader = rows_like_the_models(ctx, clf, paths, values, require_labels=False)
     names = None
     n_rows = 0
@@ -66,6 +68,7 @@ def _feature_names(reader: RowReader, n_features: int) -> list[str] | None:
 
 _OPTIONS = [
     model_option,
+    mmap_option(True),
     SectionOption(
         ["-k"],
         type=click.IntRange(min=1),

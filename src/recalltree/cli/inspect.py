@@ -13,6 +13,7 @@ from recalltree.cli.common import (
     jobs_option,
     json_option,
     load_to_use,
+    mmap_option,
     model_option,
     quiet_option,
     reader_options,
@@ -31,6 +32,7 @@ def inspect(
     /,
     rows: Sequence[str],
     model: str,
+    mmap: bool,
     tree: bool,
     depth: int,
     labels: Sequence[str],
@@ -50,7 +52,7 @@ def inspect(
         raise click.UsageError(
             "rows are for the page of --html; to measure errors, use evaluate.", ctx
         )
-    clf = load_to_use(model, n_jobs)
+    clf = load_to_use(model, mmap, n_jobs)
     if labels:
         found = [find_class(clf, label) for label in labels]
         if as_json:
@@ -134,6 +136,7 @@ def _class_text(found: dict[str, Any]) -> str:
 
 _OPTIONS = [
     model_option,
+    mmap_option(True),
     SectionOption(["--tree"], is_flag=True, help="Draw the upper part of the tree."),
     SectionOption(
         ["--depth"],

@@ -11,28 +11,27 @@ from typing import Any
 import recalltree
 
 
-def load_model(path: str, *, to_learn: bool = False) -> Any:
+def load_model(path: str, *, mmap: bool = True, verify: bool = False) -> Any:
     """Load a model from a file, or from standard input if `path` is ``-``.
 
     Parameters
     ----------
     path : str
-    to_learn : bool, default=False
-        Check everything, as a model that goes on learning needs it.
+    mmap, verify : bool
+        As of ``recalltree.load``.
 
     Returns
     -------
     estimator
     """
-    options = {"mmap": not to_learn, "verify": to_learn}
     if path != "-":
-        return recalltree.load(path, **options)
+        return recalltree.load(path, mmap=mmap, verify=verify)
     with tempfile.TemporaryDirectory() as folder:
         spooled = Path(folder) / "model"
         with spooled.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         # Read to the end now: the file is gone in a moment.
-        return recalltree.load(spooled, **{**options, "mmap": False})
+        return recalltree.load(spooled, mmap=False, verify=verify)
 
 
 def save_model(clf: Any, path: str, extra: dict[str, Any]) -> None:

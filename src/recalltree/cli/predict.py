@@ -12,6 +12,7 @@ from recalltree.cli.common import (
     jobs_option,
     json_option,
     load_to_use,
+    mmap_option,
     model_option,
     paths_of,
     quiet_option,
@@ -30,6 +31,7 @@ def predict(
     /,
     rows: Sequence[str],
     model: str,
+    mmap: bool,
     k: int,
     labels_only: bool,
     n_jobs: int | None,
@@ -46,7 +48,7 @@ def predict(
     if labels_only and as_json:
         raise click.UsageError("--labels-only and --json exclude each other.", ctx)
     paths = paths_of(ctx, rows, model)
-    clf = load_to_use(model, n_jobs)
+    clf = load_to_use(model, mmap, n_jobs)
     if k > len(clf.classes_):
         raise click.UsageError(f"-k {k}: the model has {len(clf.classes_)} classes.", ctx)
     reader = rows_like_the_models(ctx, clf, paths, values, require_labels=False)
@@ -84,6 +86,7 @@ def _json_lines(clf: Any, batch: Any, k: int) -> Iterator[str]:
 
 _OPTIONS = [
     model_option,
+    mmap_option(True),
     SectionOption(
         ["-k"],
         type=click.IntRange(min=1),

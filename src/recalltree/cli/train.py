@@ -245,7 +245,7 @@ def _checkpointer(model: str, every: Interval | None) -> Checkpointer | None:
 
 
 def _load_to_resume(ctx: click.Context, resume: str, algorithm: str, values: dict[str, Any]) -> Any:
-    clf = load_model(resume, to_learn=True)
+    clf = load_model(resume, mmap=False)
     known = name_of(clf)
     if _is_given(ctx, "algorithm") and algorithm != known:
         raise click.UsageError(
