@@ -11,7 +11,7 @@ from recalltree.cli import cli
 from recalltree.cli.algorithms import ALGORITHMS, DEFAULT_ALGORITHM, name_of
 from recalltree.cli.checkpoints import IntervalType
 from recalltree.cli.docstrings import parameter_docs
-from recalltree.cli.estimator_options import NOT_OPTIONS, estimator_options
+from recalltree.cli.estimator_options import NOT_OPTIONS, chosen_parameters, estimator_options
 from recalltree.cli.reader_options import NOT_OPTIONS as NOT_READER_OPTIONS
 from recalltree.readers import open_rows
 
@@ -23,13 +23,19 @@ def options_of(command):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_train_has_every_parameter_of_the_estimators_with_its_default(algorithm):
     options = options_of("train")
-    for name, parameter in inspect.signature(ALGORITHMS[algorithm]).parameters.items():
+    parameters = inspect.signature(ALGORITHMS[algorithm]).parameters
+    for name in parameters:
         if name in NOT_OPTIONS:
             assert name not in options
-            continue
-        assert "--" + name.replace("_", "-") in options[name].opts
-        assert options[name].default == parameter.default
-        assert parameter_docs(ALGORITHMS[algorithm])[name]
+        else:
+            assert "--" + name.replace("_", "-") in options[name].opts
+            assert options[name].help
+            assert parameter_docs(ALGORITHMS[algorithm])[name]
+    arguments = ["rows", "-m", "model", "--algorithm", algorithm]
+    ctx = cli.commands["train"].make_context("train", arguments)
+    chosen = chosen_parameters(ctx, algorithm, ctx.params, only_given=False)
+    assert chosen == {n: p.default for n, p in parameters.items() if n not in NOT_OPTIONS}
+    assert chosen_parameters(ctx, algorithm, ctx.params, only_given=True) == {}
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate", "predict", "inspect", "explain"])

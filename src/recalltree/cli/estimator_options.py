@@ -101,9 +101,9 @@ def _option(name: str, owners: list[str]) -> click.Option:
     defaults = {a: _parameters(ALGORITHMS[a])[name].default for a in owners}
     default = next(iter(defaults.values()))
     help_text = as_help(_HELP.get(name) or parameter_docs(kind)[name])
-    if len(set(defaults.values())) > 1:
-        each = ", ".join(f"{value} for {a}" for a, value in defaults.items())
-        help_text += f" Default: {each}."
+    for other, value in defaults.items():
+        if value != default:
+            help_text += f" With {other}, by default {value}."
     if len(owners) < len(ALGORITHMS):
         section = "Parameters of " + ", ".join(owners)
     else:
@@ -112,7 +112,7 @@ def _option(name: str, owners: list[str]) -> click.Option:
     settings: dict[str, Any] = {
         "help": help_text,
         "default": default,
-        "show_default": default is not None and len(set(defaults.values())) == 1,
+        "show_default": default is not None,
         "section": section,
     }
     constraints = kind._parameter_constraints[name]

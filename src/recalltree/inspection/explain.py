@@ -109,17 +109,24 @@ class _Names:
         csr.sum_duplicates()
         self._values = dict(zip(csr.indices.tolist(), csr.data.tolist(), strict=True))
 
-    def share(self, feature: int, contribution: float) -> FeatureShare:
+    def share(self, feature: int, contribution: float, vote: float | None) -> FeatureShare:
         name = f"feature {feature}" if self._names is None else str(self._names[feature])
-        return FeatureShare(name, float(self._values.get(feature, 0.0)), float(contribution))
+        value = float(self._values.get(feature, 0.0))
+        return FeatureShare(name, value, float(contribution), None if vote is None else float(vote))
 
     def largest(
-        self, features: NDArray[Any], contributions: NDArray[Any], n: int
+        self,
+        features: NDArray[Any],
+        contributions: NDArray[Any],
+        n: int,
+        votes: NDArray[Any] | None = None,
     ) -> tuple[FeatureShare, ...]:
         """Return the `n` features that contribute most, either way; none that contributes 0."""
         order = np.argsort(-np.abs(contributions), kind="stable")[:n]
         return tuple(
-            self.share(int(features[i]), contributions[i]) for i in order if contributions[i] != 0
+            self.share(int(features[i]), contributions[i], None if votes is None else votes[i])
+            for i in order
+            if contributions[i] != 0
         )
 
 
@@ -135,7 +142,8 @@ class _Parts:
         if self._found is None:
             return {"features": (), "other_features": None, "bias": None, "path": None}
         contributions = self._found["contributions"][i]
-        shown = names.largest(self._found["features"], contributions, n_features)
+        votes = self._found["votes"][i] if "votes" in self._found else None
+        shown = names.largest(self._found["features"], contributions, n_features, votes)
         rest = contributions.sum(dtype=np.float64) - sum(f.contribution for f in shown)
         return {
             "features": shown,

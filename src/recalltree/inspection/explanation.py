@@ -11,11 +11,22 @@ ROUTER_FEATURES = 3
 
 @dataclass(frozen=True)
 class FeatureShare:
-    """What one feature of the row adds to a score."""
+    """What one feature of the row adds to a score.
+
+    ``vote`` is the part that comes from the histograms of one-against-some; the predictor adds the
+    rest. None where nothing votes.
+    """
 
     name: str
     value: float
     contribution: float
+    vote: float | None = None
+
+    def __str__(self) -> str:
+        text = f"{self.contribution:+.4f}  {self.name} = {self.value:g}"
+        if self.vote is not None:
+            text += f"  (vote {self.vote:+.4f}, predictor {self.contribution - self.vote:+.4f})"
+        return text
 
 
 @dataclass(frozen=True)
@@ -113,7 +124,7 @@ class Explanation:
                 f"{rank:>3}. {c.label}  score {c.score:+.4f}  probability {c.probability:.4f}{here}"
             )
             for f in c.features:
-                lines.append(f"       {f.contribution:+.4f}  {f.name} = {f.value:g}")
+                lines.append(f"       {f}")
             if c.bias is not None:
                 rest = [f"{c.other_features:+.4f} other features", f"{c.bias:+.4f} bias"]
                 if self.route:
