@@ -11,10 +11,11 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import choices, datasets, peers, report, shares, vowpal
+from benchmarks import choices, datasets, parsing, peers, report, shares, vowpal
 from benchmarks.comparison import ALGORITHMS, PROGRAMS, compare
 
-STUDIES = {"choices": choices, "peers": peers, "shares": shares}  # one command each
+# One command each.
+STUDIES = {"choices": choices, "parsing": parsing, "peers": peers, "shares": shares}
 PLACES = {"data_dir": "DIR", "cache_dir": "DIR", "json": "FILE"}  # not part of a result
 
 

@@ -49,3 +49,17 @@ def test_shares_are_measured_and_reported(tmp_path, capsys):
         assert 0 <= result["error"] < 0.5  # 0.8 by chance
         assert result["n_nodes"] >= 3
     assert "figure 2b" in capsys.readouterr().out
+
+
+def test_parsing_is_measured_and_reported(tmp_path, capsys):
+    output = tmp_path / "parsing.json"
+    options = ["--sets", "generated-sparse", "--rows", "500", "--repeats", "1"]
+    command_line.main(
+        ["parsing", *options, "--json", str(output), "--cache-dir", str(tmp_path / "cache")]
+    )
+    content = json.loads(output.read_text())
+    (result,) = content["results"]
+    assert {"parse", "train memory", "train text", "train gzip"} <= result["times"].keys()
+    assert result["ratios"]["text / memory"]["cpu"] > 0
+    assert str(tmp_path) not in json.dumps(content)
+    assert "text / memory" in capsys.readouterr().out

@@ -254,6 +254,12 @@ def test_csv_quotes_newlines_marks_and_bytes():
             read("csv", b"y,t\n" + cell + b",a\n", label_column="y", text_column="t")
 
 
+def test_a_row_of_csv_that_is_too_long():
+    data = b"y,t\na," + b"x" * (10 << 20) + b"\n"
+    with pytest.raises(DamagedFileError, match="longer than 4194304 bytes"):
+        read("csv", data, label_column="y", text_column="t")
+
+
 def test_tsv_has_no_quotes():
     X, y = read("tsv", b'y\tt\n"a\tx "y\n', label_column="y", text_column="t", bits=8)
     assert y == ['"a']

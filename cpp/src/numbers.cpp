@@ -25,23 +25,20 @@ struct Decimal {
   const char* digits = nullptr;  // after the sign
 };
 
+constexpr int kDigits = 19;                           // that a mantissa holds, whatever they are
 constexpr std::int64_t kFarAway = 1'000'000'000'000;  // an exponent that settles everything
 
-const char* read(const char* at, const char* end, Decimal& d) {
-  if (at != end && (*at == '-' || *at == '+')) d.negative = *at++ == '-';
-  d.digits = at;
-  bool any = false, after_point = false;
+// Digits of a mantissa that may be longer than 64 bits hold; `point` is where its point is, or its
+// end.
+void read_long_mantissa(const char* at, const char* point, const char* end, Decimal& d) {
+  d.mantissa = 0;
+  d.exponent = 0;
   int significant = 0;
   for (; at != end; ++at) {
-    if (*at == '.' && !after_point) {
-      after_point = true;
-      continue;
-    }
-    if (!is_digit(*at)) break;
-    any = true;
-    d.exponent -= after_point;
+    if (at == point) continue;
+    d.exponent -= at > point;
     const auto digit = static_cast<std::uint64_t>(*at - '0');
-    if (significant < 19) {
+    if (significant < kDigits) {
       d.mantissa = d.mantissa * 10 + digit;
       significant += d.mantissa != 0;
     } else {
@@ -49,16 +46,37 @@ const char* read(const char* at, const char* end, Decimal& d) {
       ++d.exponent;
     }
   }
-  if (!any) return nullptr;
-  if (at == end || (*at != 'e' && *at != 'E')) return at;
-  const char* p = at + 1;
+}
+
+const char* read_exponent(const char* at, const char* end, Decimal& d) {
   bool negative = false;
-  if (p != end && (*p == '-' || *p == '+')) negative = *p++ == '-';
-  if (p == end || !is_digit(*p)) return nullptr;
+  if (at != end && (*at == '-' || *at == '+')) negative = *at++ == '-';
+  if (at == end || !is_digit(*at)) return nullptr;
   std::int64_t exponent = 0;
-  for (; p != end && is_digit(*p); ++p) exponent = std::min(exponent * 10 + (*p - '0'), kFarAway);
+  for (; at != end && is_digit(*at); ++at)
+    exponent = std::min(exponent * 10 + (*at - '0'), kFarAway);
   d.exponent += negative ? -exponent : exponent;
-  return p;
+  return at;
+}
+
+const char* read(const char* at, const char* end, Decimal& d) {
+  if (at != end && (*at == '-' || *at == '+')) d.negative = *at++ == '-';
+  d.digits = at;
+  const auto read_digits = [&] {
+    for (; at != end && is_digit(*at); ++at)
+      d.mantissa = d.mantissa * 10 + static_cast<std::uint64_t>(*at - '0');
+  };
+  read_digits();
+  const char* const point = at;
+  if (at != end && *at == '.') {
+    ++at;
+    read_digits();
+    d.exponent = point + 1 - at;
+  }
+  const std::ptrdiff_t n_digits = at - d.digits - (at != point);
+  if (n_digits == 0) return nullptr;
+  if (n_digits > kDigits) read_long_mantissa(d.digits, point, at, d);
+  return at != end && (*at == 'e' || *at == 'E') ? read_exponent(at + 1, end, d) : at;
 }
 
 // Every power of ten that a double holds exactly.
@@ -107,6 +125,10 @@ const char* parse_float(const char* at, const char* end, float& value, Range& ra
   const char* const after = read(at, end, d);
   if (after == nullptr) return nullptr;
   range = Range::kFits;
+  if (d.exponent == 0 && d.exact && d.mantissa <= (std::uint64_t{1} << 24)) {  // a small integer
+    value = d.negative ? -static_cast<float>(d.mantissa) : static_cast<float>(d.mantissa);
+    return after;
+  }
   float magnitude = 0.0f;
   if (d.mantissa != 0 && !nearest_by_double(d, magnitude)) magnitude = nearest_by_library(d, after);
   if (std::isinf(magnitude)) {

@@ -29,8 +29,7 @@ bool VowpalFormat::parse(std::string_view line, Row& row) {
   if (bar == nullptr) throw BadRow(at, "no '|' between the label and the features");
   read_label(view(at, bar), row);
   features_.clear();
-  for (at = bar; at != end;) at = read_namespace(at + 1, end);
-  for (const Feature& feature : features_) add(feature, row);
+  for (at = bar; at != end;) at = read_namespace(at + 1, end, row);
   for (const std::string& pair : quadratic_) add_products(pair, line, row);
   return true;
 }
@@ -66,7 +65,7 @@ void VowpalFormat::read_label(std::string_view section, Row& row) const {
 }
 
 // From after a bar to the next one.
-const char* VowpalFormat::read_namespace(const char* at, const char* end) {
+const char* VowpalFormat::read_namespace(const char* at, const char* end, Row& row) {
   const char* const begin = at;
   while (at != end && !ends_name(*at)) ++at;
   const std::string_view ns = view(begin, at);
@@ -80,12 +79,12 @@ const char* VowpalFormat::read_namespace(const char* at, const char* end) {
   }
   const std::uint64_t ns_hash = ns.empty() ? 0 : hash_name(ns, 0);
   for (at = skip_blanks(at, end); at != end && *at != '|'; at = skip_blanks(at, end))
-    at = read_feature(at, end, ns, ns_hash, scale);
+    at = read_feature(at, end, ns, ns_hash, scale, row);
   return at;
 }
 
 const char* VowpalFormat::read_feature(const char* at, const char* end, std::string_view ns,
-                                       std::uint64_t ns_hash, float scale) {
+                                       std::uint64_t ns_hash, float scale, Row& row) {
   const char* const begin = at;
   while (at != end && !ends_name(*at)) ++at;
   const std::string_view name = view(begin, at);
@@ -98,8 +97,10 @@ const char* VowpalFormat::read_feature(const char* at, const char* end, std::str
       throw BadRow(number, "the value is not a finite decimal number");
   }
   if (scale != 1.0f) value = product(value, scale, begin);
-  if (value != 0.0f)  // as Vowpal Wabbit does: a feature of value zero is absent
-    features_.push_back({ns, name, space_->hashed() ? hash_name(name, ns_hash) : 0, value});
+  if (value == 0.0f) return at;  // as Vowpal Wabbit does: a feature of value zero is absent
+  const Feature feature{ns, name, space_->hashed() ? hash_name(name, ns_hash) : 0, value};
+  add(feature, row);
+  if (!quadratic_.empty()) features_.push_back(feature);
   return at;
 }
 

@@ -52,16 +52,16 @@ class VowpalFormat final : public LineFormat {
   };
 
   void read_label(std::string_view section, Row& row) const;
-  const char* read_namespace(const char* at, const char* end);
+  const char* read_namespace(const char* at, const char* end, Row& row);
   const char* read_feature(const char* at, const char* end, std::string_view ns,
-                           std::uint64_t ns_hash, float scale);
+                           std::uint64_t ns_hash, float scale, Row& row);
   void add(const Feature& feature, Row& row);
   void add_products(std::string_view pair, std::string_view line, Row& row);
   void add_product(const Feature& a, const Feature& b, Row& row);
 
   FeatureSpace* space_;
   std::vector<std::string> quadratic_;
-  std::vector<Feature> features_;  // of the current line
+  std::vector<Feature> features_;  // of the current line, if products are made of them
   std::vector<const Feature*> first_, second_;
   std::string name_;
 };

@@ -99,9 +99,9 @@ class Stream:
             return head
         return next(self._pieces)
 
-    def as_file(self) -> io.RawIOBase:
-        """Return the decompressed bytes as a file that can be read from."""
-        return _PieceFile(self)
+    def as_file(self) -> io.BufferedReader:
+        """Return the decompressed bytes as a file, which gives as many as are asked for."""
+        return io.BufferedReader(_PieceFile(self))
 
     def push_back(self, head: bytes) -> None:
         """Yield `head` again, first."""

@@ -20,7 +20,7 @@ from recalltree.readers.errors import DamagedFileError
 from recalltree.readers.sources import Source, Stream
 
 #: Bytes of text that are taken apart at a time.
-_BLOCK = 1 << 20
+_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,10 @@ def read_blocks(source: Source, format: str, wanted: Wanted, batch_rows: int) ->
     try:
         yield from _READERS[format](source, wanted, batch_rows)
     except pa.ArrowInvalid as error:
-        raise DamagedFileError(f"{source.name}: not read as {format}: {error}") from error
+        reason = str(error)
+        if "straddl" in reason:
+            reason = f"a row is longer than {_BLOCK} bytes"
+        raise DamagedFileError(f"{source.name}: not read as {format}: {reason}") from error
 
 
 def _number(n: int, first: int) -> NDArray[np.int64]:

@@ -1,0 +1,204 @@
+"""Rows written in each format come back exactly, whatever they are."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recalltree.readers import open_rows
+
+N_FEATURES = 64
+bits = st.integers(0, 2**32 - 1).map(lambda b: np.uint32(b).view(np.float32))
+numbers = st.one_of(bits.filter(lambda x: bool(np.isfinite(x))), st.integers(-9, 9).map(np.float32))
+nonzero = numbers.filter(lambda x: x != 0)
+# Everything but what separates, or ends a line; no surrogates, which UTF-8 does not have.
+words = st.text(
+    st.characters(exclude_characters=" \t\n\r\v\f\0|:#'", exclude_categories=["Cs"]), min_size=1
+)
+integers = st.integers(-(2**63), 2**63 - 1)
+rows_of_numbers = st.lists(
+    st.dictionaries(st.integers(0, N_FEATURES - 1), numbers), min_size=1, max_size=8
+)
+
+
+def written(value):
+    return repr(float(value))
+
+
+class InPieces(io.BytesIO):
+    """A file that gives what it has in pieces."""
+
+    piece = 1 << 20
+
+    def read1(self, size=-1):
+        return super().read1(min(self.piece, size))
+
+
+def read(text, piece, **options):
+    file = InPieces(text.encode() if isinstance(text, str) else text)
+    file.piece = piece
+    reader = open_rows(file, batch_rows=5, **options)
+    return reader, list(reader)
+
+
+def stack(batches):
+    X = np.vstack([b.X if isinstance(b.X, np.ndarray) else b.X.toarray() for b in batches])
+    return X, [label for b in batches for label in b.y.tolist()]
+
+
+def dense(rows):
+    X = np.zeros((len(rows), N_FEATURES), dtype=np.float32)
+    for i, row in enumerate(rows):
+        for j, value in row.items():
+            X[i, j] = value
+    return X
+
+
+ends = st.sampled_from(["\n", "\r\n", "\n\n"])
+pieces = st.integers(1, 100)
+
+
+@given(rows_of_numbers, st.data(), st.booleans(), ends, pieces)
+@settings(deadline=None)
+def test_svmlight(rows, data, zero_based, end, piece):
+    kind = data.draw(st.sampled_from([integers, words]))
+    labels = data.draw(st.lists(kind, min_size=len(rows), max_size=len(rows)))
+    lines = [
+        " ".join([str(y), *(f"{j + (not zero_based)}:{written(v)}" for j, v in row.items())])
+        for y, row in zip(labels, rows, strict=True)
+    ]
+    _, batches = read(
+        end.join(lines),
+        piece,
+        format="svmlight",
+        n_features=N_FEATURES,
+        zero_based=zero_based,
+        label_type="int" if kind is integers else "str",
+    )
+    X, y = stack(batches)
+    assert X.tobytes() == dense(rows).tobytes()
+    assert y == labels
+
+
+vw_rows = st.lists(
+    st.tuples(
+        words,
+        st.one_of(st.none(), nonzero.map(abs)),
+        st.one_of(st.just(""), words),
+        st.dictionaries(st.tuples(st.one_of(st.just(""), words), words), nonzero, max_size=6),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(vw_rows, ends, pieces)
+@settings(deadline=None)
+def test_vw(rows, end, piece):
+    lines = []
+    for label, weight, tag, features in rows:
+        spaces = {}
+        for (space, name), value in features.items():
+            spaces.setdefault(space, []).append(f"{name}:{written(value)}")
+        head = " ".join([label, *([written(weight)] if weight is not None else []), f"'{tag}"])
+        body = "".join(f"|{space} {' '.join(names)} " for space, names in spaces.items())
+        lines.append(f"{head} {body or '|'}")
+    reader, batches = read(
+        end.join(lines), piece, format="vw", features="dictionary", bits=10, label_type="str"
+    )
+    X, y = stack(batches)
+    column = {name: j for j, name in enumerate(reader.feature_names)}
+    assert y == [label for label, *_ in rows]
+    tags = [tag for b in batches for tag in (b.tags if b.tags is not None else [""] * len(b))]
+    assert tags == [tag for _, _, tag, _ in rows]
+    ones = [
+        np.ones(len(b), np.float32) if b.sample_weight is None else b.sample_weight for b in batches
+    ]
+    weights = np.float32([1 if weight is None else weight for _, weight, _, _ in rows])
+    assert np.concatenate(ones).tobytes() == weights.tobytes()
+    for i, (_, _, _, features) in enumerate(rows):
+        expected = np.zeros(X.shape[1], dtype=np.float32)
+        with np.errstate(over="ignore"):
+            for (space, name), value in features.items():
+                expected[column[f"{space}^{name}" if space else name]] += value
+        assert X[i].tobytes() == expected.tobytes()
+
+
+@given(
+    st.lists(st.tuples(words, st.lists(words, max_size=8)), min_size=1, max_size=6), ends, pieces
+)
+@settings(deadline=None)
+def test_fasttext(rows, end, piece):
+    # Words of fastText end at white space only, and labels are those with the prefix.
+    def is_word(word):
+        return not word.startswith("__label__") and not any(c.isspace() for c in word)
+
+    rows = [(label, [word for word in words if is_word(word)]) for label, words in rows]
+    lines = [" ".join([f"__label__{label}", *text]) for label, text in rows]
+    reader, batches = read(end.join(lines), piece, format="fasttext", features="dictionary", bits=8)
+    X, y = stack(batches)
+    assert y == [label for label, _ in rows]
+    names = reader.feature_names
+    for i, (_, text) in enumerate(rows):
+        assert {names[j]: X[i, j] for j in np.flatnonzero(X[i])} == {
+            word: text.count(word) for word in text
+        }
+
+
+tables = st.lists(st.tuples(words, numbers, numbers), min_size=1, max_size=8)
+
+
+def delimited(rows, delimiter, quote):
+    def cell(value):
+        text = value if isinstance(value, str) else written(value)
+        return quote + text.replace('"', '""' if quote else '"') + quote
+
+    lines = [["y", "a", "b"], *rows]
+    return "".join(delimiter.join(map(cell, line)) + "\n" for line in lines).encode()
+
+
+def columnar(rows, format):
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    labels, a, b = zip(*rows, strict=True)
+    table = pa.table({"y": labels, "a": pa.array(a, pa.float32()), "b": pa.array(b, pa.float32())})
+    sink = io.BytesIO()
+    if format == "parquet":
+        pyarrow.parquet.write_table(table, sink)
+    else:
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    return sink.getvalue()
+
+
+WRITERS = {
+    "csv": lambda rows: delimited(rows, ",", '"'),
+    "tsv": lambda rows: delimited(rows, "\t", ""),
+    "jsonl": lambda rows: b"\n".join(
+        json.dumps({"y": y, "a": float(a), "b": float(b)}).encode() for y, a, b in rows
+    ),
+    "parquet": lambda rows: columnar(rows, "parquet"),
+    "arrow": lambda rows: columnar(rows, "arrow"),
+}
+
+
+@pytest.mark.parametrize("format", WRITERS)
+@given(rows=tables, piece=pieces)
+@settings(deadline=None)
+def test_tables(format, rows, piece):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra: arrow)")
+    _, batches = read(
+        WRITERS[format](rows),
+        piece,
+        format=format,
+        label_column="y",
+        label_type="str",
+        numeric_columns=["a", "b"],
+    )
+    X, y = stack(batches)
+    assert y == [label for label, _, _ in rows]
+    assert X.tobytes() == np.float32([[a, b] for _, a, b in rows]).tobytes()
