@@ -53,6 +53,7 @@ class Ahead(Generic[T]):
         self._stop = stop or threading.Event()
         self._until = until or self._stop
         self._ended = False
+        self._next: tuple[bool, object] | None = None  # taken off the queue, but not yet given
         self._thread = threading.Thread(
             target=_run,
             args=(items, self._queue, self._stop),
@@ -67,10 +68,10 @@ class Ahead(Generic[T]):
 
     def __next__(self) -> T:
         while not (self._ended or self._until.is_set()):
-            try:
-                is_item, value = self._queue.get(timeout=_CHECK_SECONDS)
-            except queue.Empty:
+            if not self.wait(_CHECK_SECONDS):
                 continue
+            assert self._next is not None
+            (is_item, value), self._next = self._next, None
             if is_item:
                 return value  # type: ignore[return-value]
             self._ended = True
@@ -78,9 +79,18 @@ class Ahead(Generic[T]):
             raise value
         raise StopIteration
 
+    def wait(self, seconds: float) -> bool:
+        """Return whether there is an item, or the end of them, within a time."""
+        if self._next is None and not self._ended:
+            try:
+                self._next = self._queue.get(block=seconds > 0, timeout=seconds)
+            except queue.Empty:
+                return False
+        return True
+
     @property
     def is_empty(self) -> bool:
-        """Whether no item waits: who asks for one now, waits."""
+        """Whether all items that were made are taken."""
         return self._queue.empty()
 
     def close(self) -> None:

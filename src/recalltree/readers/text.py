@@ -14,6 +14,7 @@ from recalltree.readers.options import RowOptions
 from recalltree.readers.sources import Source
 
 _DEPTH = 4  # pieces of bytes that wait to be parsed
+_PATIENCE = 0.05  # seconds after which one asks again whether somebody waits for rows
 
 
 @dataclass(frozen=True)
@@ -63,18 +64,22 @@ class TextRows:
                 used = 0
                 while used < len(piece.data) and not parser.stopped:
                     used = parser.feed(piece.data, used)
-                    # What a slow pipe brings is wanted now, not when there is a batch of it.
-                    flush = piece.from_pipe and pieces.is_empty and taker.is_waiting
-                    yield from self._events(parser, names, n_read, flush)
+                    yield from self._events(parser, names, n_read)
                 if piece.ends_file:
                     parser.end_file()
-                    yield from self._events(parser, names, n_read, flush=False)
+                    yield from self._events(parser, names, n_read)
                 if parser.stopped:
                     return
+                # What a slow pipe brings is wanted now, not when there is a batch of it.
+                patience = 0.0
+                while piece.from_pipe and not (pieces.wait(patience) or taker.has_left.is_set()):
+                    if taker.is_waiting:
+                        yield from self._events(parser, names, n_read, flush=True)
+                    patience = _PATIENCE
         yield from self._events(parser, names, n_read, flush=True)
 
     def _events(
-        self, parser: TextParser, names: list[str], n_read: int, flush: bool
+        self, parser: TextParser, names: list[str], n_read: int, flush: bool = False
     ) -> Iterator[Event]:
         problems = [
             BadRowError(names[file], line, column, reason, text.decode(errors="backslashreplace"))
