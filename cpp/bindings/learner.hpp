@@ -138,6 +138,7 @@ void bind_from_state(Class& c) {
 template <class Model, class Class>
 void bind_mapped(Class& c) {
   c.def("state", [](const Model& m) { return to_dict(m.state()); });
+  c.def_prop_ro("is_complete", [](const Model& m) { return m.is_complete(); });
   c.def("check", [](const Model& m) {
     nb::gil_scoped_release release;
     m.check();

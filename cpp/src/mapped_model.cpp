@@ -20,6 +20,8 @@ MappedModel::MappedModel(const LearnerConfig& config, State state)
   const auto progress = state_.get<double>("progress", 2);
   progress_ = {progress[0], progress[1]};
   n_examples_ = state_.get<std::uint64_t>("n_examples", 1)[0];
+  require(n_seen <= n_examples_ && (n_seen > 0) == (n_examples_ > 0),
+          "'n_examples' does not fit the number of classes seen");
 }
 
 void MappedModel::check() const {

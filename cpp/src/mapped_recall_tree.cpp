@@ -64,6 +64,12 @@ void MappedRecallTree::check_tree() const {
   }
 }
 
+bool MappedRecallTree::is_complete() const {
+  return predictors_->has_accumulators() && routers_->has_accumulators() &&
+         path_weights_->has_accumulators() && interactions_->has_accumulators() &&
+         state_.has("histograms.arrivals");
+}
+
 void MappedRecallTree::check() const {
   MappedModel::check();
   for (const auto* weights :

@@ -7,7 +7,8 @@ namespace recalltree {
 
 MappedWeights::MappedWeights(const std::string& name, const State& state)
     : name_(name),
-      has_accumulators_(state.has(name + ".accumulators")),
+      has_accumulators_(state.has(name + ".accumulators") ||
+                        state.has(name + ".bias_accumulators")),
       bias_(state.get<float>(name + ".bias")) {
   if (!has_accumulators_) return;
   accumulators_ = state.get<float>(name + ".accumulators");

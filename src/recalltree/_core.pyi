@@ -68,6 +68,9 @@ class _Learner(_Model):
 class _Mapped(_Model):
     """What the models share that view the state of a learner: they predict, and cannot learn."""
 
+    # whether a learner could go on from its state
+    @property
+    def is_complete(self) -> bool: ...
     # raises ValueError where a number is not finite, or out of order
     def check(self) -> None: ...
 

@@ -25,6 +25,9 @@ class MappedLOMTree final : public MappedModel {
   void route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const;
   std::vector<std::pair<ClassId, double>> leaf_labels(NodeId leaf) const;
 
+  bool is_complete() const override {
+    return routers_->has_accumulators() && state_.has("tree.margins");
+  }
   void check() const override;
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 

@@ -23,6 +23,8 @@ class MappedModel : public Predictor {
     FeatureScale::read(config_, scale_.data(), rows, i, x);
   }
   std::size_t n_classes() const final { return n_classes_; }
+  // Whether a learner could go on from this state; if not, it is one for prediction alone.
+  virtual bool is_complete() const = 0;
   // Throws std::invalid_argument where a number is not finite, or out of order.
   virtual void check() const;
 

@@ -18,6 +18,7 @@ class MappedOneAgainstAll final : public MappedModel {
   const OneAgainstAllConfig& config() const { return all_config_; }
   const MappedWeights& predictors() const { return *predictors_; }
 
+  bool is_complete() const override { return predictors_->has_accumulators(); }
   void check() const override;
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 

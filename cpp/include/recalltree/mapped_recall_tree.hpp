@@ -38,6 +38,7 @@ class MappedRecallTree final : public MappedModel {
   const MappedWeights& interactions() const { return *interactions_; }
   RowId interaction_row(ClassId y, NodeId n) const;
 
+  bool is_complete() const override;
   void check() const override;
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 

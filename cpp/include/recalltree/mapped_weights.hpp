@@ -31,6 +31,8 @@ class MappedWeights {
     scores(&row, 1, x, &p);
     return p;
   }
+  // Whether learning could go on from here.
+  bool has_accumulators() const { return has_accumulators_; }
   virtual RowContents contents(RowId row) const = 0;
   // Throws std::invalid_argument where a number is not finite, or out of order. Reads everything.
   virtual void check() const = 0;

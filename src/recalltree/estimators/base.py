@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from recalltree.estimators.compacting import Compacts
 from recalltree.estimators.looking_inside import Explains
 from recalltree.estimators.passes import (
     Examples,
@@ -25,7 +26,6 @@ from recalltree.estimators.passes import (
 from recalltree.estimators.prediction import Predictions
 from recalltree.estimators.progress import progress_bar
 from recalltree.estimators.progressive_curve import ProgressiveCurve
-from recalltree.estimators.saving import Saves
 from recalltree.labels import Growth, LabelTable, as_labels
 from recalltree.model_file.model import TRAINING
 from recalltree.validation import (
@@ -39,7 +39,7 @@ from recalltree.validation import (
 )
 
 
-class OnlineClassifier(ClassifierMixin, Predictions, Explains, Saves, BaseEstimator):
+class OnlineClassifier(ClassifierMixin, Predictions, Explains, Compacts, BaseEstimator):
     """Base class of the estimators; not to be used by itself."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -214,7 +214,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, Saves, BaseEstima
     def _begin(self, core: Any, config: dict[str, Any], growth: Growth) -> None:
         """Forget the old model; from here on there is a new one, which knows no example."""
         growth.commit()
-        for name in ("validation_errors_", "model_extra_"):
+        for name in ("validation_errors_", "model_extra_", "compact_report_"):
             self.__dict__.pop(name, None)
         # At once, so that no interrupt finds the core of one model with the labels of another.
         self.__dict__.update(

@@ -77,7 +77,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = Fals
         if verify and hasattr(clf._core, "check"):
             clf._core.check()
     except ValueError as error:
-        raise ModelFileError(f"{path}: {error}") from error
+        raise ModelFileError(f"{path}: {str(error).removeprefix('state: ')}") from error
     return clf
 
 

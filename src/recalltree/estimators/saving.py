@@ -14,7 +14,7 @@ from recalltree.labels import LabelTable
 from recalltree.model_file.atomic import write_atomically
 from recalltree.model_file.container import Container, read_bytes
 from recalltree.model_file.errors import ModelFileError
-from recalltree.model_file.model import PREDICTION, Model, read_model
+from recalltree.model_file.model import PREDICTION, TRAINING, Model, read_model
 
 #: Attributes that a model file holds in its own way.
 _IN_MODEL = ("_core", "_config", "_labels", "_curve", "_contents", "_bfloat16", "_container")
@@ -80,7 +80,10 @@ class Saves:
         """Return what a model file holds of this estimator."""
         if not hasattr(self, "_core"):
             self._fitted_core()
-        attributes = {"n_iter_": self.n_iter_, "curve": self._curve.points}
+        attributes: dict[str, Any] = {
+            "n_iter_": self.n_iter_,
+            "curve": [list(point) for point in self._curve.points],
+        }
         if hasattr(self, "validation_errors_"):
             attributes["validation_errors_"] = self.validation_errors_.tolist()
         return Model(
@@ -96,7 +99,7 @@ class Saves:
             bfloat16=self._bfloat16,
         )
 
-    def _take_model(self, model: Model, container: Container, *, mapped: bool) -> None:
+    def _take_model(self, model: Model, container: Container | None, *, mapped: bool) -> None:
         """Become the model that a file holds; the parameters are there already."""
         core = self._make_core_of(model, mapped=mapped)
         config = {name: core.config[name] for name in self._model_config()}
@@ -138,11 +141,17 @@ class Saves:
             if can_map:
                 # Checks the structure, so that what is made next cannot be larger than the file.
                 core = self._mapped_core_type(model.state, **model.config)
+                if core.is_complete != (model.contents == TRAINING):
+                    raise ModelFileError(
+                        f"a tensor is missing or unknown in a model for {model.contents}."
+                    )
                 if mapped or model.contents == PREDICTION:
                     return core
             return self._core_type.from_state(model.state, **model.config)
+        except ModelFileError:
+            raise
         except (ValueError, TypeError, OverflowError) as error:
-            raise ModelFileError(_first_line(error)) from error
+            raise ModelFileError(_in_short(error)) from error
 
     # --- going on learning ------------------------------------------------------------------
 
@@ -156,10 +165,13 @@ class Saves:
                 "but not go on learning. Learn with the model that it was made from, or call fit "
                 "to begin anew."
             )
-        if self._container is not None:
-            self._container.check_sum()
-        self._core = self._core_type.from_state(self._core.state(), **self._core.config)
-        self._container = None
+        assert self._container is not None  # a model for learning is mapped only from a file
+        self._container.check_sum()
+        try:
+            core = self._core_type.from_state(self._core.state(), **self._core.config)
+        except ValueError as error:
+            raise ModelFileError(f"{self._container.name}: {_in_short(error)}") from error
+        self.__dict__.update(_core=core, _container=None)
 
     # --- pickling ---------------------------------------------------------------------------
 
@@ -199,5 +211,7 @@ def _floats(values: Any) -> Any:
     return np.array(values, dtype=np.float64)
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0] + "."
+def _in_short(error: Exception) -> str:
+    """Return the first line of what the core says."""
+    first, *_ = str(error).splitlines() or [type(error).__name__]
+    return first.removeprefix("state: ") + "."

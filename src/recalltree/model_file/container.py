@@ -16,7 +16,7 @@ import json
 import math
 import mmap
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -128,51 +128,79 @@ def read_bytes(data: memoryview, name: str) -> Container:
     return Container(name, data, metadata, tensors)
 
 
-def write_parts(
+@dataclass(frozen=True)
+class Layout:
+    """A file that is to be written: where its tensors go.
+
+    Attributes
+    ----------
+    metadata : mapping of str to str
+        The checksum is added to it.
+    entries : dict
+        What the header says of each tensor.
+    parts : list of memoryview
+        The bytes of each tensor, in the order of the file.
+    """
+
+    metadata: Mapping[str, str]
+    entries: dict[str, Any]
+    parts: list[memoryview]
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the file."""
+        return len(self._header(_NO_CHECKSUM)) + sum(len(part) for part in self.parts)
+
+    def write(self) -> list[memoryview]:
+        """Return the bytes of the file, in parts: the header, then every tensor."""
+        digest = hashlib.sha256(self._header(_NO_CHECKSUM))
+        for part in self.parts:
+            digest.update(part)
+        return [memoryview(self._header(digest.hexdigest())), *self.parts]
+
+    def _header(self, checksum: str) -> bytes:
+        content = {"__metadata__": {**self.metadata, "sha256": checksum}, **self.entries}
+        text = json.dumps(content, separators=(",", ":")).encode()
+        padded = text + b" " * (-(8 + len(text)) % ALIGNMENT)
+        if len(padded) > MAX_HEADER_BYTES:
+            raise ValueError(
+                f"the model's parameters take {len(padded)} bytes as JSON, and {MAX_HEADER_BYTES} "
+                "is the most that a model file holds."
+            )
+        return len(padded).to_bytes(8, "little") + padded
+
+
+def lay_out(
     tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str], bfloat16: frozenset[str]
-) -> Iterator[memoryview]:
-    """Yield the bytes of a file, in parts: the header, then every tensor.
+) -> Layout:
+    """Return the file of these tensors.
 
     Parameters
     ----------
     tensors : mapping of str to ndarray
     metadata : mapping of str to str
-        The checksum is added to it.
     bfloat16 : frozenset of str
         Which of the tensors, of type uint16, hold bfloat16.
     """
     order = sorted(tensors, key=lambda name: (-_alignment(tensors[name]), name))
-    arrays = [np.ascontiguousarray(tensors[name]) for name in order]
-    arrays = [array.astype(array.dtype.newbyteorder("<"), copy=False) for array in arrays]
-    entries, end = {}, 0
-    for name, array in zip(order, arrays, strict=True):
-        dtype = "BF16" if name in bfloat16 else _NAMES[array.dtype]
-        offsets = [end, end + array.nbytes]
-        entries[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": offsets}
+    entries, parts, end = {}, [], 0
+    for name in order:
+        array = np.ascontiguousarray(tensors[name])
+        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        entries[name] = {
+            "dtype": "BF16" if name in bfloat16 else _NAMES[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": [end, end + array.nbytes],
+        }
+        parts.append(array.reshape(-1).view(np.uint8).data)
         end += array.nbytes
-    parts = [array.reshape(-1).view(np.uint8).data for array in arrays]
-    digest = hashlib.sha256(_header({**metadata, "sha256": _NO_CHECKSUM}, entries))
-    for part in parts:
-        digest.update(part)
-    yield memoryview(_header({**metadata, "sha256": digest.hexdigest()}, entries))
-    yield from parts
+    return Layout(metadata, entries, parts)
 
 
 def _alignment(array: NDArray[Any]) -> int:
     """Return what a tensor's size is a multiple of, and its place therefore can be."""
-    is_padded = array.ndim == 2 and array.strides[0] % ALIGNMENT == 0
+    is_padded = array.ndim == 2 and array.shape[1] * array.itemsize % ALIGNMENT == 0
     return ALIGNMENT if is_padded else array.dtype.itemsize
-
-
-def _header(metadata: Mapping[str, str], entries: Mapping[str, Any]) -> bytes:
-    text = json.dumps({"__metadata__": metadata, **entries}, separators=(",", ":")).encode()
-    padded = text + b" " * (-(8 + len(text)) % ALIGNMENT)
-    if len(padded) > MAX_HEADER_BYTES:
-        raise ValueError(
-            f"the model's parameters take {len(padded)} bytes as JSON, and {MAX_HEADER_BYTES} is "
-            "the most that a model file holds."
-        )
-    return len(padded).to_bytes(8, "little") + padded
 
 
 # --- reading what may be anything -----------------------------------------------------------

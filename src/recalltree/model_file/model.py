@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recalltree.model_file.class_labels import StoredLabels, decode_labels, encode_labels
-from recalltree.model_file.container import Container, write_parts
+from recalltree.model_file.container import Container, Layout, lay_out
 from recalltree.model_file.errors import ModelFileError
 from recalltree.model_file.parameters import decode_parameters, encode_parameters, load_json
 from recalltree.model_file.text import StoredText, encode_text
@@ -66,6 +66,13 @@ class Model:
 
     def parts(self) -> list[memoryview]:
         """Return the bytes of the file, in parts."""
+        return self._layout().write()
+
+    def n_bytes(self) -> int:
+        """Return the size of the file."""
+        return self._layout().n_bytes
+
+    def _layout(self) -> Layout:
         classes = self.classes.decode() if isinstance(self.classes, StoredLabels) else self.classes
         labels, label_type = encode_labels(classes)
         tensors = {**self.state, **labels}
@@ -85,7 +92,7 @@ class Model:
             "class_labels": label_type,
             "attributes": json.dumps(self.attributes, allow_nan=False),
         }
-        return list(write_parts(tensors, metadata, self.bfloat16))
+        return lay_out(tensors, metadata, self.bfloat16)
 
 
 def read_model(container: Container) -> Model:
@@ -108,7 +115,7 @@ def _read_model(container: Container) -> Model:
     return Model(
         algorithm=metadata["algorithm"],
         parameters=decode_parameters(metadata["parameters"]),
-        config=decode_parameters(metadata["config"]),
+        config=decode_parameters(metadata["config"], "config"),
         classes=decode_labels(tensors, metadata["class_labels"]),
         state=tensors,
         feature_names=feature_names,

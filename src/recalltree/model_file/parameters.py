@@ -32,9 +32,9 @@ def encode_parameters(parameters: dict[str, Any]) -> str:
     return json.dumps(encoded, allow_nan=False)
 
 
-def decode_parameters(text: str) -> dict[str, Any]:
+def decode_parameters(text: str, what: str = "parameters") -> dict[str, Any]:
     """Return the parameters that ``encode_parameters`` wrote."""
-    parameters = load_json(text, "parameters")
+    parameters = load_json(text, what)
     return {name: _decode(name, value) for name, value in parameters.items()}
 
 
