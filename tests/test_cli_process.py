@@ -22,13 +22,14 @@ def folder(tmp_path_factory):
     return path
 
 
-def wait_for(path, process, seconds=60):
-    """Wait until a process has written a file."""
+def wait_for(path, process, after=0, seconds=120):
+    """Wait until a process has written a file that is younger than `after`; return its age."""
     until = time.monotonic() + seconds
-    while not path.exists():
+    while not path.exists() or path.stat().st_mtime_ns <= after:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < until
         time.sleep(0.05)
+    return path.stat().st_mtime_ns
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -57,14 +58,14 @@ def test_an_interrupt_writes_the_model_and_the_command_that_is_shown_goes_on(
 
 def test_an_interrupt_ends_the_wait_for_rows(tmp_path):
     model = tmp_path / "model.rt"
-    process = start("train", "-m", model, "--batch-rows", 10, stdin=subprocess.PIPE)
-    process.stdin.write("".join(vw_rows(2_000)).encode())
+    arguments = ("train", "-m", model, "--batch-rows", 10, "--checkpoint-every", "1row")
+    process = start(*arguments, stdin=subprocess.PIPE)
+    process.stdin.write("".join(vw_rows(500)).encode())
     process.stdin.flush()
-    time.sleep(5)  # to start, to learn these, and to wait for more
+    wait_for(model, process)
+    time.sleep(2)  # to learn the others, and to wait for more
     process.send_signal(signal.SIGINT)
-    began = time.monotonic()
     assert process.wait(30) == 130
-    assert time.monotonic() - began < 5
     err = process.stderr.read().decode()
     assert "interrupted in pass 1" in err
     n_rows = int(err.split("--skip-rows ")[1])
@@ -73,16 +74,21 @@ def test_an_interrupt_ends_the_wait_for_rows(tmp_path):
 
 def test_a_second_interrupt_stops_at_once(folder, tmp_path):
     model = tmp_path / "model.rt"
-    # A model that takes for ever to be written: its name is that of a pipe nobody reads.
     script = f"""
-import signal, sys, time
+import sys, time
 import recalltree
-from recalltree.cli import main
+from recalltree.cli import main, train
+
+def learn_from(*arguments, **options):
+    for position in learn(*arguments, **options):
+        print("learning", flush=True)
+        yield position
 
 def save(self, path, **options):
     print("saving", flush=True)
     time.sleep(60)
 
+learn, train.learn_from = train.learn_from, learn_from
 recalltree.RecallTreeClassifier.save = save
 sys.exit(main(["train", {str(folder / "train.vw")!r}, "-m", {str(model)!r}, "--passes", "100000"]))
 """
@@ -92,11 +98,13 @@ sys.exit(main(["train", {str(folder / "train.vw")!r}, "-m", {str(model)!r}, "--p
         stderr=subprocess.PIPE,
         env=environment(),
     )
-    time.sleep(5)
+    assert process.stdout.readline() == b"learning\n"
     process.send_signal(signal.SIGINT)
-    assert process.stdout.readline() == b"saving\n"
+    while (line := process.stdout.readline()) == b"learning\n":
+        pass
+    assert line == b"saving\n"
     process.send_signal(signal.SIGINT)
-    code, _, err = finish(process, timeout=10)
+    code, _, err = finish(process, timeout=30)
     assert code == 130
     assert "Traceback" not in err
     assert not model.exists()
@@ -105,18 +113,16 @@ sys.exit(main(["train", {str(folder / "train.vw")!r}, "-m", {str(model)!r}, "--p
 def test_a_killed_process_leaves_its_last_checkpoint(folder, tmp_path):
     model = tmp_path / "model.rt"
     arguments = ("train", folder / "train.vw", "-m", model, "--checkpoint-every", "500rows")
-    reached = 0
+    reached, written = 0, 0
     for i in range(4):
         process = start(*arguments, "--passes", 1_000_000, *(("--resume", model) if i else ()))
-        wait_for(model, process)
-        if i:
-            time.sleep(2.5)
-        time.sleep(0.3 * i)
+        written = wait_for(model, process, after=written)
+        time.sleep(0.17 * i)
         process.kill()
         finish(process)
         now = recalltree.load(model, verify=True)._core.n_examples
-        assert now >= reached
-        reached = now
+        assert now > reached
+        reached, written = now, model.stat().st_mtime_ns
     position = recalltree.load(model).model_extra_["training"]["position"]
     n_passes = position["pass_number"] + 1
     run(*arguments, "--resume", model, "--passes", n_passes)

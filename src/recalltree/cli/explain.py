@@ -59,9 +59,10 @@ def explain(
 
 
 def _feature_names(reader: RowReader, n_features: int) -> list[str] | None:
-    """Return the names of a dictionary, filled up to all features; None if there is none."""
-    names = reader.feature_names
-    if names is None:
+    """Return what features are called, as far as that is known; None if nothing is."""
+    # Columns of numbers come before the features of text.
+    names = [*reader.options.get("numeric_columns", ()), *(reader.feature_names or ())]
+    if not names:
         return None
     return [*names, *(f"feature {i}" for i in range(len(names), n_features))]
 

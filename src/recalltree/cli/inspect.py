@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 import click
@@ -23,8 +23,10 @@ from recalltree.cli.common import (
 from recalltree.cli.evaluate import evaluate_rows
 from recalltree.cli.messages import as_json as to_json
 from recalltree.cli.messages import one_line, say, write_pairs
+from recalltree.cli.models import extra_of
 from recalltree.cli.sections import SectionOption
-from recalltree.inspection import find_class, html_report, summary, tree_text
+from recalltree.inspection import find_class, report_page, summary, tree_text
+from recalltree.model_file import read_header
 
 
 def inspect(
@@ -67,19 +69,50 @@ def inspect(
         if rows:
             reader = rows_like_the_models(ctx, clf, list(rows), values)
             evaluation = evaluate_rows(clf, reader, 5, quiet=quiet)
-        html_report(clf, html, evaluation, title=None if model == "-" else PurePath(model).name)
-        say(f"the page is in {html}", quiet=quiet)
+        _write_page(report_page(clf, evaluation, _title(model)), html, quiet=quiet)
     if not (labels or tree or html):
-        found_all = summary(clf)
+        found_all = {**_file(model), **summary(clf), "rows": _without_state(clf)}
         if as_json:
             click.echo(to_json(found_all))
         else:
             write_pairs(_lines(found_all))
 
 
+def _title(model: str) -> str | None:
+    return None if model == "-" else PurePath(model).name
+
+
+def _write_page(page: str, path: str, *, quiet: bool) -> None:
+    if path == "-":
+        click.echo(page)
+        return
+    Path(path).write_text(page, encoding="utf-8")
+    say(f"the page is in {path}", quiet=quiet)
+
+
+def _file(model: str) -> dict[str, Any]:
+    """Return what the file says about itself."""
+    if model == "-":
+        return {}
+    header = read_header(model)
+    names = ("format_version", "library_version", "contents")
+    return {"file": {**{name: header[name] for name in names}, "bytes": Path(model).stat().st_size}}
+
+
+def _without_state(clf: Any) -> dict[str, Any] | None:
+    """Return how the model's rows were read; a dictionary is too long to be looked at."""
+    rows = extra_of(clf).get("rows")
+    return None if rows is None else {n: value for n, value in rows.items() if n != "state"}
+
+
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     error = found["progressive_error"]
-    lines = [
+    lines = []
+    if "file" in found:
+        file = found["file"]
+        written = f"format {file['format_version']}, by recalltree {file['library_version']}"
+        lines.append(("file", f"{file['bytes']:,} bytes for {file['contents']}, {written}"))
+    lines += [
         ("algorithm", found["algorithm"]),
         ("examples learned", f"{found['n_examples']:,}"),
         ("classes", f"{found['n_classes']:,}"),
@@ -98,6 +131,9 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         lines.append(("examples per class", numbers))
     if "tree" in found:
         lines += _tree_lines(found["tree"])
+    if found["rows"] is not None:
+        options = (f"{name} {value}" for name, value in found["rows"].items() if value)
+        lines.append(("rows were read as", ", ".join(options)))
     lines += [
         (f"  {name}", str(value)) if i else ("parameters", f"{name} {value}")
         for i, (name, value) in enumerate(found["parameters"].items())
@@ -152,7 +188,10 @@ _OPTIONS = [
         help="Show the nodes that hold a class. May be given several times.",
     ),
     SectionOption(
-        ["--html"], metavar="FILE", type=click.Path(), help="Write a page to explore the model."
+        ["--html"],
+        metavar="FILE",
+        type=click.Path(allow_dash=True),
+        help="Write a page to explore the model; - is standard output.",
     ),
     jobs_option,
     json_option,

@@ -16,6 +16,8 @@ from recalltree.readers import RowReader, open_rows
 
 #: Arguments of open_rows that the command line gives by itself.
 NOT_OPTIONS = frozenset({"paths", "require_labels", "frozen", "state"})
+#: Names of columns may also be given together, with commas between them.
+_COLUMNS = frozenset({"text_column", "numeric_columns"})
 
 #: Where the words of the docstring are about Python.
 _HELP = {
@@ -49,11 +51,14 @@ def reader_options() -> list[click.Option]:
 
 def given_options(ctx: click.Context, values: dict[str, Any]) -> dict[str, Any]:
     """Return the options for reading that the user gave, as ``open_rows`` takes them."""
-    return {
+    given = {
         name: list(values[name]) if isinstance(values[name], tuple) else values[name]
         for name in _arguments()
         if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
+    for name in _COLUMNS & given.keys():
+        given[name] = [column for text in given[name] for column in text.split(",")]
+    return given
 
 
 def open_like(
@@ -117,5 +122,6 @@ def _option(name: str, argument: inspect.Parameter) -> click.Option:
         settings["type"] = click.INT
     elif "Sequence" in str(argument.annotation):
         settings |= {"multiple": True, "default": None, "metavar": "TEXT"}
-        settings["help"] += " May be given several times."
+        commas = ", or several names with commas between them" if name in _COLUMNS else ""
+        settings["help"] += f" May be given several times{commas}."
     return SectionOption([flag, name], **settings)

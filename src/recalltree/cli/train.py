@@ -156,7 +156,8 @@ class TrainingRun:
                     if checkpointer is not None:
                         checkpointer.learned(clf, n_learned, self.extra)
                 else:
-                    self.finished = True
+                    # A pipe may have ended because of the interrupt.
+                    self.finished = interrupts.received is None
         except KeyboardInterrupt:
             if interrupts.received is None:
                 raise

@@ -5,7 +5,7 @@ from recalltree.inspection.evaluation import Evaluation
 from recalltree.inspection.explain import explain
 from recalltree.inspection.explanation import Explanation
 from recalltree.inspection.nodes import NodeTable, node_table
-from recalltree.inspection.report import html_report
+from recalltree.inspection.report import html_report, report_page
 from recalltree.inspection.summary import summary
 from recalltree.inspection.tree_text import tree_text
 
@@ -18,6 +18,7 @@ __all__ = [
     "find_class",
     "html_report",
     "node_table",
+    "report_page",
     "summary",
     "tree_text",
 ]

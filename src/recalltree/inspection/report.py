@@ -60,6 +60,29 @@ def html_report(
     ...     page.read_text(encoding="utf-8")[:15]
     '<!DOCTYPE html>'
     """
+    target = Path(path)
+    target.write_text(report_page(clf, confusion, title), encoding="utf-8")
+    return target
+
+
+def report_page(
+    clf: Any,
+    confusion: Evaluation | tuple[Any, Any] | None = None,
+    title: str | None = None,
+) -> str:
+    """Return the page that ``html_report`` writes.
+
+    Parameters
+    ----------
+    clf : fitted estimator
+    confusion : (X, y) or Evaluation, default=None
+    title : str, default=None
+        As of ``html_report``.
+
+    Returns
+    -------
+    str
+    """
     if isinstance(confusion, Evaluation):
         evaluation = confusion
         if evaluation.clf is not clf:
@@ -69,9 +92,7 @@ def html_report(
     else:
         evaluation = None
     data = report_data(clf, evaluation)
-    target = Path(path)
-    target.write_text(_page(data, title or data["summary"]["algorithm"]), encoding="utf-8")
-    return target
+    return _page(data, title or data["summary"]["algorithm"])
 
 
 def _page(data: dict[str, Any], title: str) -> str:
