@@ -148,6 +148,17 @@ def test_models_and_rows_go_through_pipes(folder, tmp_path):
     assert tensors_of(tmp_path / "model.rt") == tensors_of(folder / "small.rt")
 
 
+def test_a_row_is_answered_while_the_next_is_not_yet_there(folder):
+    arguments = ("predict", "-m", folder / "small.rt", "--labels-only")
+    process = start(*arguments, stdin=subprocess.PIPE)
+    for label in ("class3", "class5"):
+        words = " ".join(f"w{5 * int(label[5:]) + i}" for i in range(5))
+        process.stdin.write(f"| {words}\n".encode())
+        process.stdin.flush()
+        assert process.stdout.readline().decode() == f"{label}\n"
+    assert finish(process)[0] == 0
+
+
 def test_whoever_reads_the_output_may_go(folder):
     command = " ".join(COMMAND)
     script = (
