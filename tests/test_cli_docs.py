@@ -11,6 +11,7 @@ import pytest
 from command_line import environment, tensors_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "command-line.md"
+WHAT_IT_DOES = "train animals.vw --passes 3 --algorithm recall-tree"
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs bash")
@@ -70,7 +71,7 @@ def test_the_python_of_the_page_makes_the_same_model(folder):
     rows = examples()[0][1]
     subprocess.run(["bash", "-c", rows], cwd=path, env=env, check=True)
     subprocess.run(
-        ["bash", "-c", "recalltree train animals.vw -m expected.rt --passes 3 -q"],
+        ["bash", "-c", f"recalltree {WHAT_IT_DOES} -m expected.rt -q"],
         cwd=path,
         env=env,
         check=True,

@@ -6,7 +6,17 @@ import sys
 import time
 
 import pytest
-from command_line import COMMAND, environment, finish, run, start, tensors_of, vw_rows, write_rows
+from command_line import (
+    COMMAND,
+    environment,
+    explicit,
+    finish,
+    run,
+    start,
+    tensors_of,
+    vw_rows,
+    write_rows,
+)
 
 import recalltree
 
@@ -90,7 +100,7 @@ def save(self, path, **options):
 
 learn, train.learn_from = train.learn_from, learn_from
 recalltree.RecallTreeClassifier.save = save
-sys.exit(main(["train", {str(folder / "train.vw")!r}, "-m", {str(model)!r}, "--passes", "100000"]))
+sys.exit(main({explicit(["train", folder / "train.vw", "-m", model, "--passes", 100000])!r}))
 """
     process = subprocess.Popen(
         [sys.executable, "-c", script],
@@ -134,7 +144,7 @@ def test_models_and_rows_go_through_pipes(folder, tmp_path):
     command = " ".join(COMMAND)
     script = f"""
         set -eo pipefail
-        cat {folder}/small.vw | {command} train -q -m - \
+        cat {folder}/small.vw | {command} train -q -m - --algorithm recall-tree \
             | tee {tmp_path}/model.rt \
             | {command} predict -q -m - --labels-only {folder}/small.vw
     """

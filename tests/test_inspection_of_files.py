@@ -50,3 +50,18 @@ def test_a_loaded_model_looks_the_same(variant, mmap, make, tmp_path):
         assert tree_text(loaded, max_depth=100) == tree_text(clf, max_depth=100)
         assert find_class(loaded, 3) == find_class(clf, 3)
     assert report_page(loaded, (X, y)).startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_a_compact_model_can_be_looked_at(variant, dtype, make, tmp_path):
+    X, y = digits(400)
+    X = make(X)
+    clf = clone(variant).fit(X, y)
+    small = clf.compact(dtype=dtype)
+    for i in range(5):
+        explanation = small.explain(X[[i]])
+        assert explanation.label == small.predict(X[[i]])[0]
+        assert len(explanation.route) == len(clf.explain(X[[i]]).route)
+    assert summary(small)["n_classes"] == 10
+    assert report_page(small, (X, y)).startswith("<!DOCTYPE html>")

@@ -103,14 +103,14 @@ class Evaluation:
         began = perf_counter()
         answers = core.predict(rows, n_threads)
         self._seconds += perf_counter() - began
-        top, _ = core.predict_topk(rows, self.k, n_threads)
-        recalled = _holds(core.candidates(rows, n_threads), truth)
+        rank = _rank(core.candidates(rows, n_threads), truth)
+        recalled = rank >= 0
         right = answers == truth
         known = truth >= 0
         found = {
             "all": np.ones(len(truth), dtype=bool),
             "right": right,
-            "right_at_k": (top == truth[:, np.newaxis]).any(axis=1) & known,
+            "right_at_k": recalled & (rank < self.k),
             "recalled": recalled,
             "known": known,
         }
@@ -182,10 +182,17 @@ class Evaluation:
         return self._by_class[:, 0].copy(), self._by_class[:, 1].copy()
 
 
-def _holds(candidates: Any, truth: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return for which rows the true class is one of the candidates."""
-    indptr, class_ids, _ = candidates
-    hits = class_ids == np.repeat(truth, np.diff(indptr))
-    holds = np.zeros(len(truth), dtype=bool)
-    holds[np.repeat(np.arange(len(truth)), np.diff(indptr))[hits]] = True
-    return holds
+def _rank(candidates: Any, truth: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many candidates of each row come before the true class; -1 if it is none."""
+    indptr, class_ids, scores = candidates
+    sizes = np.diff(indptr)
+    row = np.repeat(np.arange(len(truth)), sizes)
+    is_true = class_ids == truth[row]
+    place = np.full(len(truth), -1, dtype=np.int64)
+    place[row[is_true]] = np.flatnonzero(is_true)
+    found = place >= 0
+    # As in prediction: the larger score first, of equal ones the earlier candidate.
+    true_score = np.where(found, scores[place], np.nan)[row]
+    before = (scores > true_score) | ((scores == true_score) & (np.arange(len(row)) < place[row]))
+    rank = np.bincount(row[before], minlength=len(truth))
+    return np.where(found, rank, -1)
