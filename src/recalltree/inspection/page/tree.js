@@ -84,7 +84,9 @@ class TreePicture {
     }
     // Held nodes may be narrower than a pixel: mark where they are.
     if (this.held !== null) for (const n of this.held) this.outline(n, theme("--warm"), 1.5);
-    this.outline(this.selected, theme("--ink"), 2.5);
+    // Two lines, of which one can be seen on any colour.
+    this.outline(this.selected, "#fff", 4);
+    this.outline(this.selected, "#111", 2);
   }
 
   write(n, from, to, top, ink) {
