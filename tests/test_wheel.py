@@ -63,6 +63,14 @@ def test_wheel_holds_the_package_and_nothing_else(wheel):
     assert extensions[0].startswith("recalltree/_core.")
 
 
+def test_wheel_has_the_command_and_the_files_of_its_page(wheel):
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
+    assert "recalltree=recalltree.cli:main" in wheel.read(name).decode().replace(" ", "")
+    page = ROOT / "src" / "recalltree" / "inspection" / "page"
+    for file in page.iterdir():
+        assert f"recalltree/inspection/page/{file.name}" in wheel.namelist()
+
+
 def test_wheel_has_a_stable_abi_tag_where_python_allows(build):
     (path,) = build.glob("*.whl")
     if sys.version_info >= (3, 12):
