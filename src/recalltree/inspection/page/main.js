@@ -34,7 +34,8 @@ async function main() {
 
 main().catch((error) => {
   const box = byId("problem");
-  box.textContent = `This page could not be drawn: ${error.message}. It needs a browser of 2023 or later.`;
+  box.textContent =
+    `This page could not be drawn: ${error.message}. ` + "It needs a browser of 2023 or later.";
   box.hidden = false;
   throw error;
 });

@@ -14,13 +14,21 @@ class Search {
     this.found = [];
     this.at = -1;
     this.box.addEventListener("input", () => this.show());
-    this.box.addEventListener("focus", () => { if (this.box.value) this.show(); });
+    this.box.addEventListener("focus", () => {
+      if (this.box.value) this.show();
+    });
     this.box.addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("keydown", (event) => {
       const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName ?? "");
-      if (event.key === "/" && !typing) { event.preventDefault(); this.box.focus(); this.box.select(); }
+      if (event.key === "/" && !typing) {
+        event.preventDefault();
+        this.box.focus();
+        this.box.select();
+      }
     });
-    document.addEventListener("click", (event) => { if (!event.target.closest(".find")) this.close(); });
+    document.addEventListener("click", (event) => {
+      if (!event.target.closest(".find")) this.close();
+    });
   }
 
   // Exact first, then what begins so, then what contains it; the most frequent first in each.
@@ -36,16 +44,27 @@ class Search {
 
   show() {
     const text = this.box.value.trim();
-    if (!text) { this.close(); return; }
+    if (!text) {
+      this.close();
+      return;
+    }
     const all = this.find(text);
     this.found = all.slice(0, MAX_RESULTS);
     this.at = this.found.length ? 0 : -1;
     const note = (words) => make("li", { class: "note", role: "presentation" }, words);
-    const items = this.found.map((c, i) => make("li", { role: "option", id: `result-${i}`, onclick: () => this.choose(i) },
-      make("span", {}, this.labels[c]), this.counts ? make("span", { class: "muted" }, count(this.counts[c])) : ""));
+    const items = this.found.map((c, i) =>
+      make(
+        "li",
+        { role: "option", id: `result-${i}`, onclick: () => this.choose(i) },
+        make("span", {}, this.labels[c]),
+        this.counts ? make("span", { class: "muted" }, count(this.counts[c])) : "",
+      ),
+    );
     if (!items.length) items.push(note(`No class has “${text}” in its label.`));
-    if (all.length > this.found.length) items.push(note(`and ${count(all.length - this.found.length)} more`));
-    if (this.left_out > 0) items.push(note(`The ${count(this.left_out)} least frequent classes are not on this page.`));
+    if (all.length > this.found.length)
+      items.push(note(`and ${count(all.length - this.found.length)} more`));
+    if (this.left_out > 0)
+      items.push(note(`The ${count(this.left_out)} least frequent classes are not on this page.`));
     this.list.replaceChildren(...items);
     this.list.hidden = false;
     this.box.setAttribute("aria-expanded", "true");
@@ -65,7 +84,8 @@ class Search {
     if (event.key === "Escape") this.close();
     else if (event.key === "Enter" && this.at >= 0) this.choose(this.at);
     else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && this.found.length) {
-      this.at = (this.at + (event.key === "ArrowDown" ? 1 : -1) + this.found.length) % this.found.length;
+      this.at =
+        (this.at + (event.key === "ArrowDown" ? 1 : -1) + this.found.length) % this.found.length;
       this.mark();
     } else return;
     event.preventDefault();

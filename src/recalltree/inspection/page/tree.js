@@ -25,7 +25,11 @@ class TreePicture {
     for (let i = 0; i < order.length; i += 1) {
       const n = order[i];
       const below = [left[n], right[n]].filter((c) => c >= 0);
-      const sum = Math.max(total[n], below.reduce((s, c) => s + total[c], 0)) || 1;
+      const sum =
+        Math.max(
+          total[n],
+          below.reduce((s, c) => s + total[c], 0),
+        ) || 1;
       let at = this.x0[n];
       for (const child of below) {
         this.x0[child] = at;
@@ -37,7 +41,9 @@ class TreePicture {
     this.rows = Math.max(...depth) + 1;
   }
 
-  get colourBy() { return this.tree.colours[byId("colour").selectedIndex]; }
+  get colourBy() {
+    return this.tree.colours[byId("colour").selectedIndex];
+  }
 
   resize() {
     const width = this.canvas.clientWidth;
@@ -51,7 +57,9 @@ class TreePicture {
     this.draw();
   }
 
-  px(share) { return ((share - this.view[0]) / (this.view[1] - this.view[0])) * this.width; }
+  px(share) {
+    return ((share - this.view[0]) / (this.view[1] - this.view[0])) * this.width;
+  }
 
   draw() {
     const { left, right, depth } = this.tree;
@@ -93,7 +101,10 @@ class TreePicture {
     const c = this.context;
     const [first] = this.tree.candidates[n];
     const name = first === undefined ? `node ${this.tree.id[n]}` : this.labels[first];
-    const lines = this.rowHeight >= 38 ? [name, `${compact(this.tree.total[n])} · ${fraction(this.tree.quality[n])}`] : [name];
+    const lines =
+      this.rowHeight >= 38
+        ? [name, `${compact(this.tree.total[n])} · ${fraction(this.tree.quality[n])}`]
+        : [name];
     c.save();
     c.beginPath();
     c.rect(from, top, to - from - 5, this.rowHeight);
@@ -101,7 +112,11 @@ class TreePicture {
     c.fillStyle = ink;
     lines.forEach((line, i) => {
       c.globalAlpha = i ? 0.75 : 1;
-      c.fillText(clip(line, Math.ceil((to - from) / 5)), from + 6, top + (this.rowHeight * (i + 1)) / (lines.length + 1) - (lines.length > 1 ? 1 : 0));
+      c.fillText(
+        clip(line, Math.ceil((to - from) / 5)),
+        from + 6,
+        top + (this.rowHeight * (i + 1)) / (lines.length + 1) - (lines.length > 1 ? 1 : 0),
+      );
     });
     c.restore();
   }
@@ -114,17 +129,26 @@ class TreePicture {
     const top = this.tree.depth[n] * this.rowHeight;
     c.strokeStyle = colour;
     c.lineWidth = width;
-    c.strokeRect(from + width / 2, top + width / 2, Math.max(to - from - width - 1, 1), this.rowHeight - width - 1);
+    c.strokeRect(
+      from + width / 2,
+      top + width / 2,
+      Math.max(to - from - width - 1, 1),
+      this.rowHeight - width - 1,
+    );
   }
 
   nodeAt(event) {
     const box = this.canvas.getBoundingClientRect();
     const row = Math.floor((event.clientY - box.top) / this.rowHeight);
-    const share = this.view[0] + ((event.clientX - box.left) / this.width) * (this.view[1] - this.view[0]);
+    const share =
+      this.view[0] + ((event.clientX - box.left) / this.width) * (this.view[1] - this.view[0]);
     let n = 0;
     while (n >= 0 && this.tree.depth[n] < row) {
       const { left, right } = this.tree;
-      n = [left[n], right[n]].find((child) => child >= 0 && share >= this.x0[child] && share < this.x1[child]) ?? -1;
+      n =
+        [left[n], right[n]].find(
+          (child) => child >= 0 && share >= this.x0[child] && share < this.x1[child],
+        ) ?? -1;
     }
     return n;
   }
@@ -135,7 +159,8 @@ class TreePicture {
     const seen = this.px(this.x1[n]) - this.px(this.x0[n]);
     if (seen < 4 || this.px(this.x1[n]) <= 0 || this.px(this.x0[n]) >= this.width) {
       let up = n;
-      while (this.tree.parent[up] >= 0 && this.x1[up] - this.x0[up] < 8 * (this.x1[n] - this.x0[n])) up = this.tree.parent[up];
+      while (this.tree.parent[up] >= 0 && this.x1[up] - this.x0[up] < 8 * (this.x1[n] - this.x0[n]))
+        up = this.tree.parent[up];
       this.zoom(up);
     } else this.draw();
     this.onSelect(n);
@@ -164,7 +189,9 @@ class TreePicture {
     byId("zoom-out").disabled = n === 0;
   }
 
-  zoomOut() { if (this.zoomed !== 0) this.zoom(this.tree.parent[this.zoomed]); }
+  zoomOut() {
+    if (this.zoomed !== 0) this.zoom(this.tree.parent[this.zoomed]);
+  }
 
   step(key) {
     const { left, right, parent } = this.tree;
@@ -173,27 +200,46 @@ class TreePicture {
     if (key === "ArrowUp") return up;
     if (key === "ArrowDown") return left[n] >= 0 ? left[n] : right[n];
     if (up < 0) return -1;
-    return key === "ArrowLeft" ? (right[up] === n ? left[up] : -1) : left[up] === n ? right[up] : -1;
+    return key === "ArrowLeft"
+      ? right[up] === n
+        ? left[up]
+        : -1
+      : left[up] === n
+        ? right[up]
+        : -1;
   }
 
   listen() {
     const { canvas } = this;
     const tip = byId("tip");
-    canvas.addEventListener("click", (event) => { const n = this.nodeAt(event); if (n >= 0) this.select(n); });
-    canvas.addEventListener("dblclick", (event) => { const n = this.nodeAt(event); if (n >= 0) this.zoom(n); });
+    canvas.addEventListener("click", (event) => {
+      const n = this.nodeAt(event);
+      if (n >= 0) this.select(n);
+    });
+    canvas.addEventListener("dblclick", (event) => {
+      const n = this.nodeAt(event);
+      if (n >= 0) this.zoom(n);
+    });
     canvas.addEventListener("pointermove", (event) => {
       const n = this.nodeAt(event);
       tip.hidden = n < 0;
       if (n < 0) return;
       const t = this.tree;
       const names = t.candidates[n].slice(0, 3).map((c) => clip(this.labels[c], 40));
-      tip.textContent = `Node ${t.id[n]}: ${count(t.total[n])} examples, ${count(t.n_labels[n])} labels\n${t.colours[0].name} ${fraction(t.quality[n])}${names.length ? `\n${names.join(", ")}${t.n_labels[n] > names.length ? ", …" : ""}` : ""}`;
+      if (names.length && t.n_labels[n] > names.length) names.push("…");
+      tip.textContent = [
+        `Node ${t.id[n]}: ${count(t.total[n])} examples, ${count(t.n_labels[n])} labels`,
+        `${t.colours[0].name} ${fraction(t.quality[n])}`,
+        names.join(", "),
+      ].join("\n");
       const box = canvas.getBoundingClientRect();
       const x = event.clientX - box.left;
       tip.style.left = `${Math.min(x + 14, this.width - tip.offsetWidth - 4)}px`;
       tip.style.top = `${event.clientY - box.top + 18}px`;
     });
-    canvas.addEventListener("pointerleave", () => { tip.hidden = true; });
+    canvas.addEventListener("pointerleave", () => {
+      tip.hidden = true;
+    });
     canvas.addEventListener("keydown", (event) => {
       if (event.key.startsWith("Arrow")) {
         const n = this.step(event.key);
@@ -209,7 +255,10 @@ class TreePicture {
     byId("colour").append(...this.tree.colours.map((colour) => make("option", {}, colour.name)));
     byId("colour").addEventListener("change", () => this.draw());
     const scale = byId("scale").getContext("2d");
-    for (let i = 0; i < 180; i += 1) { scale.fillStyle = css(viridis(i / 179)); scale.fillRect(i, 0, 1, 10); }
+    for (let i = 0; i < 180; i += 1) {
+      scale.fillStyle = css(viridis(i / 179));
+      scale.fillRect(i, 0, 1, 10);
+    }
     byId("low").textContent = "0";
     byId("high").textContent = "1";
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
