@@ -71,13 +71,13 @@ floats = bits.filter(lambda value: bool(np.isfinite(value)))
 @example("3.40282356779733661637539395458142568447e38")
 @example("0e400")
 @example("0." + "0" * 25 + "1e26")
-@settings(max_examples=1000)
+@settings(max_examples=1000, deadline=None)
 def test_the_nearest_float(text):
     assert same(parse(text), nearest(text))
 
 
 @given(floats)
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 def test_what_lies_between_two_floats(value):
     """The middle between neighbours, and a hair beside it: where rounding twice goes wrong."""
     after = np.nextafter(value, np.float32(np.inf))
@@ -94,7 +94,7 @@ def test_what_lies_between_two_floats(value):
 
 
 @given(floats)
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 def test_numpys_text_comes_back(value):
     for text in (repr(float(value)), str(value), f"{float(value):.9g}", f"{float(value):.60f}"):
         assert same(parse(text), value)
@@ -145,6 +145,7 @@ def test_what_is_no_number(text):
 @example(2**63, 0, 0)
 @example(-(2**63), 0, 0)
 @example(-(2**63) - 1, 0, 0)
+@settings(deadline=None)
 def test_integers(value, zeros, moved):
     texts = [str(value), f"{value}.{'0' * zeros}", f"{value}{'0' * moved}e-{moved}"]
     values, status = parse_integers(*column(texts))
@@ -156,7 +157,7 @@ def test_integers(value, zeros, moved):
 
 
 @given(decimals)
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 def test_integral_numbers(text):
     exact = Fraction(text)
     (value,), (status,) = parse_integers(*column([text]))

@@ -172,13 +172,14 @@ def test_a_pass_can_be_broken_off_and_begun_again():
 
 
 def test_threads_end_with_the_pass():
-    before = threading.active_count()
+    before = set(threading.enumerate())
     with open_rows(io.BytesIO(text(100_000)), batch_rows=10) as reader:
         next(iter(reader))
-        assert threading.active_count() > before
-    assert threading.active_count() == before
+        began = set(threading.enumerate()) - before
+        assert began
+    assert not any(thread.is_alive() for thread in began)
     list(reader)
-    assert threading.active_count() == before
+    assert not set(threading.enumerate()) - before
 
 
 def test_memory_is_bounded_by_batches_that_wait():
