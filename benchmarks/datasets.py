@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +23,7 @@ GENERATED_SETS = ("generated-dense", "generated-sparse")
 
 FORMAT = 1  # of the cached arrays; raise it when what is stored changes
 
-Rows = np.ndarray | sp.csr_array
+Rows: TypeAlias = np.ndarray | sp.csr_array
 
 
 @dataclass(frozen=True)
@@ -133,12 +135,17 @@ def _load_files(name: str, data_dir: Path, cache_dir: Path) -> Dataset:
     for source in sources:
         if not source.exists():
             raise FileNotFoundError(f"set {name!r}: no file {source} (see --data-dir)")
-    stamps = [(str(s.resolve()), s.stat().st_size, s.stat().st_mtime_ns) for s in sources]
-    key = f"{name}-{hashlib.sha256(repr((FORMAT, stamps)).encode()).hexdigest()[:12]}"
+    key = file_key(name, sources)
     path = cache_dir / f"{key}.npz"
     if not path.exists():
         save_arrays(_parse(name, key, *sources), path)
     return load_arrays(path)
+
+
+def file_key(name: str, sources: Sequence[Path]) -> str:
+    """Return a key for what is derived from files: another one when they change."""
+    stamps = [(str(s.resolve()), s.stat().st_size, s.stat().st_mtime_ns) for s in sources]
+    return f"{name}-{hashlib.sha256(repr((FORMAT, stamps)).encode()).hexdigest()[:12]}"
 
 
 def _parse(name: str, key: str, train: Path, test: Path) -> Dataset:

@@ -15,7 +15,7 @@ from recalltree.demo.tokens import START
 ORDER = 6
 #: A token of which nothing is known: it has no features.
 UNKNOWN = -1
-#: Features are hashed to so many columns.
+#: Features are hashed to so many columns by default.
 N_COLUMNS = 2**20
 
 _ID_BITS = 20  # three ids and the kind of the feature fit into 63 bits
@@ -53,17 +53,19 @@ def histories(files: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], ND
     return windows[:, -2::-1], windows[:, -1]
 
 
-def feature_rows(history: NDArray[np.int64]) -> csr_array:
+def feature_rows(history: NDArray[np.int64], n_columns: int = N_COLUMNS) -> csr_array:
     """Return the features of each history: its tokens by position, its bigram and its trigram.
 
     Parameters
     ----------
     history : ndarray of shape (n, ORDER)
         The token ids before a position, the nearest first, `UNKNOWN` where there are none.
+    n_columns : int, default=N_COLUMNS
+        Features are hashed to so many columns.
 
     Returns
     -------
-    csr_array of shape (n, N_COLUMNS), float32
+    csr_array of shape (n, n_columns), float32
         Ones in the columns of the features: eight per row where all tokens are known.
 
     Examples
@@ -79,17 +81,17 @@ def feature_rows(history: NDArray[np.int64]) -> csr_array:
     trigram = bigram << np.uint64(_ID_BITS) | token[:, 2]
     parts = np.column_stack([token, bigram, trigram])
     kinds = np.arange(parts.shape[1], dtype=np.uint64)
-    columns = _hash(parts << np.uint64(3) | kinds)
+    columns = _hash(parts << np.uint64(3) | kinds, n_columns)
 
     is_known = history != UNKNOWN
     known = np.column_stack([is_known, is_known[:, :2].all(axis=1), is_known[:, :3].all(axis=1)])
     indptr = np.concatenate([[0], np.cumsum(known.sum(axis=1))]).astype(np.int32)
     ones = np.ones(indptr[-1], dtype=np.float32)
-    return csr_array((ones, columns[known], indptr), shape=(len(history), N_COLUMNS))
+    return csr_array((ones, columns[known], indptr), shape=(len(history), n_columns))
 
 
-def _hash(keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+def _hash(keys: NDArray[np.uint64], n_columns: int) -> NDArray[np.int32]:
     """Spread keys over the columns (the mixing steps of splitmix64)."""
     keys = (keys ^ keys >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ keys >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    return ((keys ^ keys >> np.uint64(31)) % np.uint64(N_COLUMNS)).astype(np.int32)
+    return ((keys ^ keys >> np.uint64(31)) % np.uint64(n_columns)).astype(np.int32)

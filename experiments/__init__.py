@@ -1,0 +1,1 @@
+"""The paper's experiments, one command each: ``python -m experiments --help``."""

@@ -1,0 +1,30 @@
+"""Running the experiments in tests: tiny budgets, folders of their own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # `experiments` is run from the repository and never installed
+
+from experiments import __main__ as command_line  # noqa: E402
+
+#: A short run of every experiment: name -> options.
+SHORT_RUNS = {
+    "table2": "--sets generated-dense generated-sparse --rows 300 --test-rows 100 --seeds 1 "
+    "--probes 2 --passes 2 --full-updates 5e4",
+    "online": "--sets standard-library --rows 1500 --test-rows 100 --seeds 2",
+    "path-features": "--sets generated-dense --rows 300 --test-rows 100 --seeds 1 --passes 1",
+    "bernstein": "--sets generated-sparse --rows 500 --test-rows 200 --seeds 2",
+    "cost": "--sets generated-sparse gaussians --rows 500 --max-classes 1000 --full-updates 3e5",
+    "theory": "--sets generated-dense --rows 300 --test-rows 100 --seeds 1",
+    "ablation": "--sets generated-dense standard-library --rows 300 --test-rows 100 --seeds 1",
+}
+
+
+def run(name: str, folder: Path, *more: str) -> None:
+    """Run an experiment as the command line does, with results and cache in a folder."""
+    places = ["--cache-dir", str(folder / "cache")]
+    options = [*SHORT_RUNS[name].split(), *places, *more]
+    command_line.main(["--results", str(folder / "results"), "run", name, *options])
