@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "benchmarks" / "README.md"]
+PAGES = [
+    *ROOT.glob("*.md"),
+    *ROOT.glob("docs/*.md"),
+    ROOT / "benchmarks" / "README.md",
+    ROOT / "experiments" / "README.md",
+]
 ALGORITHM = (ROOT / "docs" / "algorithm.md").read_text()
 MODULES = [
     importlib.import_module(name)

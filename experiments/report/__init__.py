@@ -1,0 +1,1 @@
+"""The page of results: written from the stored results alone."""

@@ -1,0 +1,94 @@
+"""A section of the page of results: Markdown with tables, and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from experiments.store import Record
+
+Draw = Callable[[Any], None]  # draws into a matplotlib Figure
+
+
+@dataclass
+class Section:
+    """Paragraphs, tables and figures, in order."""
+
+    blocks: list[str] = field(default_factory=list)
+    figures: dict[str, Draw] = field(default_factory=dict)  # file name without .svg -> drawing
+
+    def say(self, text: str) -> None:
+        """Add a paragraph."""
+        self.blocks.append(" ".join(text.split()))
+
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Add a table; columns after the first text columns are right-aligned if numeric."""
+        self.blocks.append(markdown_table(headings, rows))
+
+    def figure(self, name: str, caption: str, draw: Draw) -> None:
+        """Add a figure, drawn when the page is written."""
+        if name in self.figures:  # the same set under another budget
+            name = f"{name}-{len(self.figures)}"
+        self.blocks.append(f"![{caption}](results/{name}.svg)\n\n*{caption}*")
+        self.figures[name] = draw
+
+
+def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table.
+
+    >>> print(markdown_table(["set", "error %"], [["glyphs", "12.2"]]))
+    | set | error % |
+    |---|---:|
+    | glyphs | 12.2 |
+    """
+
+    def is_number(cell: str) -> bool:
+        return cell[:1].isdigit() or cell in ("", "-")
+
+    aligned = [
+        "---:" if rows and all(is_number(row[i]) for row in rows) else "---"
+        for i in range(len(headings))
+    ]
+    lines = [list(headings), *[list(row) for row in rows]]
+    text = ["| " + " | ".join(line) + " |" for line in lines]
+    text.insert(1, "|" + "|".join(aligned) + "|")
+    return "\n".join(text)
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """Return a share as it stands in tables.
+
+    >>> percent(0.1234), percent(None)
+    ('12.3', '')
+    """
+    return "" if share is None else f"{100 * share:.{digits}f}"
+
+
+def with_error(values: tuple[float, float | None], scale: float = 100.0, digits: int = 1) -> str:
+    """Return a mean and its standard error, if there is one.
+
+    >>> with_error((0.5, 0.01)), with_error((0.5, None))
+    ('50.0 ± 1.0', '50.0')
+    """
+    mean, error = values
+    text = f"{scale * mean:.{digits}f}"
+    return text if error is None else f"{text} ± {scale * error:.{digits}f}"
+
+
+def group(records: Sequence[Record], *names: str) -> dict[tuple[Any, ...], list[Record]]:
+    """Return the records by the values of some parameters, in order of appearance."""
+    groups: dict[tuple[Any, ...], list[Record]] = {}
+    for record in records:
+        key = tuple(record["unit"].get(name) for name in names)
+        groups.setdefault(key, []).append(record)
+    return groups
+
+
+#: Results belong together if these are the same: the set, and how much of it was used.
+SIZE = ("set", "rows", "test_rows")
+
+
+def values(records: Sequence[Record], name: str) -> list[Any]:
+    """Return one figure of each record."""
+    return [record["result"][name] for record in records]

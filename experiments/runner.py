@@ -1,0 +1,89 @@
+"""Running an experiment: unit after unit, those already done left out."""
+
+from __future__ import annotations
+
+import datetime
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import Stopwatch
+from benchmarks.report import machine, versions
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from experiments.bench import Bench
+from experiments.experiment import Experiment
+from experiments.store import Unit
+
+
+def run(experiment: Experiment, bench: Bench, command: str, console: Console, again: bool) -> int:
+    """Do all units that have no result yet, or all if ``again``; return how many were done."""
+    units = list(experiment.study.units(bench.budget))
+    left = [unit for unit in units if again or unit not in bench.store]
+    console.print(f"{experiment.name}: {len(units)} units, {len(units) - len(left)} already done")
+    circumstances = {
+        "command": command,
+        "versions": versions(),
+        "commit": commit(),
+        "machine": machine(),
+    }
+    with progress_bar(console) as progress:
+        bar = progress.add_task("", total=len(left))
+        for unit in left:
+            progress.update(bar, description=describe(unit))
+            with Stopwatch() as watch:
+                result = experiment.study.run(unit, bench)
+            finished = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+            bench.store.put(
+                unit,
+                {
+                    "result": result,
+                    **circumstances,
+                    "date": finished,
+                    "seconds": round(watch.times.wall, 3),
+                },
+            )
+            progress.advance(bar)
+    return len(left)
+
+
+def progress_bar(console: Console) -> Progress:
+    """Return a bar that says what is being done, how much is left and for how long."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        console=console,
+        # The units differ in length: estimate by all of them, not by the last few.
+        speed_estimate_period=24 * 3600,
+    )
+
+
+def describe(unit: Unit) -> str:
+    """Return a few words about a unit."""
+    words: Sequence[Any] = [v for k, v in unit.items() if k not in ("rows", "test_rows") and v]
+    text = " ".join(str(word) for word in words)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def commit() -> str | None:
+    """Return the commit of the sources, None outside of a repository."""
+    found = subprocess.run(
+        ["git", "rev-parse", "--short=12", "HEAD"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+    )
+    return found.stdout.strip() if found.returncode == 0 else None

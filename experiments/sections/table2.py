@@ -1,0 +1,181 @@
+"""Table 2 and figure 4: the section."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from benchmarks.report import number
+
+from experiments.measured import ESTIMATORS
+from experiments.paper import COUNTERPART, TABLE2
+from experiments.report.figures import COLOURS
+from experiments.report.section import SIZE, Section, group, percent, values, with_error
+from experiments.statistics import format_p, mean_and_error, n_minus_1_chi_squared
+from experiments.store import Record
+
+NAMES = {
+    "recall-tree": "Recall Tree",
+    "one-against-all": "one-against-all",
+    "lom-tree": "LOMTree",
+}
+HEADINGS = (
+    "set",
+    "training rows",
+    "method",
+    "error",
+    "tuned",
+    "the paper's",
+    "tuned",
+    "training s",
+    "train µs",
+    "predict µs",
+    "evaluations",
+    "MB",
+)
+
+
+def section(records: Sequence[Record]) -> Section:
+    """Return the section."""
+    page = Section()
+    shown = Comparison(records)
+    page.table(HEADINGS, shown.rows())
+    page.say(
+        """train and predict: µs per example; evaluations: hyperplanes per prediction; MB: of the
+        model. The paper's figures are of the set that this one stands in for. Where all negatives
+        of one-against-all would take too long, it has sampled negatives and the table says so;
+        its errors are then on fewer test rows."""
+    )
+    for note in shown.notes():
+        page.say(note)
+    for text in shown.verdicts():
+        page.say(text)
+    page.figure("table2-error", "Test error with defaults", lambda f: shown.draw(f, "error"))
+    page.figure(
+        "table2-time",
+        "CPU time per prediction with defaults",
+        lambda f: shown.draw(f, "predict_microseconds"),
+    )
+    return page
+
+
+class Comparison:
+    """The results by set and method."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self.groups = group([r for r in records if r["unit"]["kind"] != "probe"], *SIZE, "passes")
+        n_probes = {r["unit"]["probes"] for r in records if r["unit"]["kind"] == "tuned"}
+        self.probes = ", ".join(str(n) for n in sorted(n_probes))
+
+    def of(self, key: tuple[Any, ...], algorithm: str, kind: str) -> list[Record]:
+        """Return the records of a method on a set, one per seed."""
+        same = (algorithm, kind)
+        return [r for r in self.groups[key] if (r["unit"]["algorithm"], r["unit"]["kind"]) == same]
+
+    def rows(self) -> list[list[str]]:
+        """Return the lines of the table."""
+        lines = []
+        for key in self.groups:
+            for algorithm in ESTIMATORS:
+                default, tuned = (self.of(key, algorithm, kind) for kind in ("default", "tuned"))
+                if default:
+                    lines.append(self._row(key, algorithm, default, tuned))
+        return lines
+
+    def _row(
+        self, key: tuple[Any, ...], algorithm: str, default: list[Record], tuned: list[Record]
+    ) -> list[str]:
+        first = default[0]["result"]
+        sampled = first.get("negative_samples")
+        theirs = TABLE2.get((COUNTERPART.get(key[0], ""), algorithm), (None, None))
+
+        def mean(name: str) -> float:
+            return float(np.mean(values(default, name)))
+
+        return [
+            key[0],
+            f"{first['n_train']:,}",
+            NAMES[algorithm] + (f", {sampled} negatives" if sampled else ""),
+            with_error(mean_and_error(values(default, "error"))),
+            with_error(mean_and_error(values(tuned, "error"))) if tuned else "",
+            percent(theirs[0]),
+            percent(theirs[1]),
+            number(mean("train_seconds")),
+            number(mean("train_microseconds")),
+            number(mean("predict_microseconds")),
+            number(mean("predict_evaluations")),
+            number(mean("memory_bytes") / 1e6),
+        ]
+
+    def notes(self) -> list[str]:
+        """Return what is to be said of the budget."""
+        said = []
+        if self.probes:
+            said.append(f"Tuned: the best of {self.probes} random probes.")
+        for key in self.groups:
+            for record in self.of(key, "one-against-all", "default")[:1]:
+                seconds = record["result"].get("full_seconds_estimate")
+                if seconds:
+                    said.append(
+                        f"On {key[0]}, one-against-all with all negatives would take about "
+                        f"{number(seconds / 3600)} hours to train (estimated from a sample)."
+                    )
+        return said
+
+    def verdicts(self) -> list[str]:
+        """Say, set by set, who has less error, and whether the paper found the same."""
+        return [
+            self._verdict(key, other)
+            for key in self.groups
+            for other in ("one-against-all", "lom-tree")
+            if self.of(key, "recall-tree", "default") and self.of(key, other, "default")
+        ]
+
+    def _verdict(self, key: tuple[Any, ...], other: str) -> str:
+        ours, theirs = (self.of(key, a, "default")[0]["result"] for a in ("recall-tree", other))
+        test = n_minus_1_chi_squared(
+            ours["wrong"], ours["n_test"], theirs["wrong"], theirs["n_test"]
+        )
+        better = ours["error"] < theirs["error"]
+        is_clear = test.p_value < 0.05
+        makes = f"makes {'fewer' if better else 'more'}" if is_clear else "makes about as many"
+        text = (
+            f"**{key[0]}**: with defaults the Recall Tree {makes} errors "
+            f"{'than' if is_clear else 'as'} {NAMES[other]} "
+            f"({percent(ours['error'])}% against {percent(theirs['error'])}%; "
+            f"{format_p(test.p_value)}, N-1 chi-squared, first seed)."
+        )
+        counterpart = COUNTERPART.get(key[0])
+        if counterpart is None:
+            return text
+        if not is_clear:
+            figures = (percent(TABLE2[counterpart, a][0]) for a in ("recall-tree", other))
+            return f"{text} The paper has {'% and '.join(figures)}% on {counterpart}."
+        published = TABLE2[counterpart, "recall-tree"][0] < TABLE2[counterpart, other][0]
+        agreement = "the same" if published == better else "the opposite"
+        return f"{text} The paper found {agreement} on {counterpart}."
+
+    def draw(self, figure: Any, name: str) -> None:
+        """Draw bars: one group per set, one bar per method."""
+        axes = figure.add_subplot()
+        width = 0.8 / len(ESTIMATORS)
+        for i, algorithm in enumerate(ESTIMATORS):
+            scale = 100 if name == "error" else 1
+            found = [self.of(key, algorithm, "default") for key in self.groups]
+            summed = [mean_and_error(values(f, name)) if f else (np.nan, None) for f in found]
+            axes.bar(
+                np.arange(len(summed)) + (i - 1) * width,
+                [scale * mean for mean, _ in summed],
+                width,
+                yerr=[scale * (error or 0.0) for _, error in summed],
+                color=COLOURS[i],
+                label=NAMES[algorithm],
+            )
+        axes.set_xticks(range(len(self.groups)), [key[0] for key in self.groups])
+        axes.grid(axis="x", visible=False)
+        axes.legend()
+        if name == "error":
+            axes.set_ylabel("test error, %")
+        else:
+            axes.set(ylabel="prediction, µs per example", yscale="log")

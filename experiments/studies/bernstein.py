@@ -1,0 +1,30 @@
+"""Section 4.5: the multiplier λ of the empirical Bernstein bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from experiments.bench import Bench
+from experiments.budget import Budget
+from experiments.store import Unit
+from experiments.studies.common import learn_and_test
+
+SETS: tuple[str, ...] = ("wikitext", "wikipassage")
+LAMBDAS = (0.0, 0.1, 1.0, 10.0)
+
+
+def units(budget: Budget) -> Iterator[Unit]:
+    """Yield every λ with every seed; a seed is an order of the rows."""
+    for name in budget.sets_or(SETS):
+        for bound_lambda in LAMBDAS:
+            for seed in range(budget.seeds):
+                yield {"set": name, **budget.size, "bound_lambda": bound_lambda, "seed": seed}
+
+
+def run(unit: Unit, bench: Bench) -> dict[str, Any]:
+    """Train and test one tree."""
+    _, found = learn_and_test(
+        bench.task(unit), "recall-tree", {"bound_lambda": unit["bound_lambda"]}, seed=unit["seed"]
+    )
+    return found

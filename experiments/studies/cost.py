@@ -1,0 +1,116 @@
+"""Cost against the number of classes: time and evaluations per example, and where lines cross.
+
+Classes are drawn from one set, so that everything but their number stays the same; a generated set
+goes further. The first half of the rows is learned unmeasured, so that the classes are known; the
+second half is timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from benchmarks.datasets import Dataset
+from benchmarks.measure import Stopwatch
+
+from experiments.bench import Bench
+from experiments.budget import Budget
+from experiments.data.generated import generate_gaussians
+from experiments.data.task import ArrayTask
+from experiments.measured import evaluate, evaluations, make_model
+from experiments.store import Unit
+
+GAUSSIANS = "gaussians"
+SETS: tuple[str, ...] = ("wikipassage", GAUSSIANS)
+ALGORITHMS = ("recall-tree", "one-against-all")
+N_TEST = 2_000
+
+
+def numbers_of_classes(largest: int) -> list[int]:
+    """Return two numbers per power of ten, from 100.
+
+    >>> numbers_of_classes(10_000)
+    [100, 316, 1000, 3162, 10000]
+    """
+    steps = [round(10 ** (2 + i / 2)) for i in range(20)]
+    return [n for n in steps if n <= largest]
+
+
+def units(budget: Budget) -> Iterator[Unit]:
+    """Yield every number of classes with both methods."""
+    for name in budget.sets_or(SETS):
+        for n_classes in numbers_of_classes(budget.max_classes):
+            for algorithm in ALGORITHMS:
+                for seed in range(budget.seeds):
+                    unit: dict[str, Any] = {
+                        "set": name,
+                        "algorithm": algorithm,
+                        "n_classes": n_classes,
+                        "rows": budget.rows,
+                        "test_rows": None,
+                        "seed": seed,
+                    }
+                    if algorithm == "one-against-all":
+                        unit["full_updates"] = budget.full_updates
+                    yield unit
+
+
+def choose_classes(dataset: Dataset, n_classes: int, seed: int) -> Dataset:
+    """Return the rows of some classes, drawn at random."""
+    random = np.random.default_rng([seed, n_classes])
+    chosen = random.permutation(dataset.n_classes)[:n_classes]
+    is_chosen = np.zeros(dataset.n_classes, dtype=bool)
+    is_chosen[chosen] = True
+    in_train, in_test = is_chosen[dataset.y_train], is_chosen[dataset.y_test]
+    return replace(
+        dataset,
+        X_train=dataset.X_train[np.flatnonzero(in_train)],
+        y_train=dataset.y_train[in_train],
+        X_test=dataset.X_test[np.flatnonzero(in_test)],
+        y_test=dataset.y_test[in_test],
+        n_classes=len(chosen),
+    )
+
+
+def run(unit: Unit, bench: Bench) -> dict[str, Any]:
+    """Measure one method with one number of classes; nothing if it would take too long."""
+    dataset = _dataset(unit, bench)
+    n_rows = len(dataset.y_train)
+    if unit["algorithm"] == "one-against-all" and n_rows * dataset.n_classes > unit["full_updates"]:
+        return {"left_out": f"{n_rows:,} rows x {dataset.n_classes:,} classes"}
+    model = make_model(unit["algorithm"], unit["seed"])
+    half = n_rows // 2
+    model.partial_fit(dataset.X_train[:half], dataset.y_train[:half])
+    before = evaluations(model)
+    with Stopwatch() as watch:
+        model.partial_fit(dataset.X_train[half:], dataset.y_train[half:])
+    n_timed = n_rows - half
+    n_evaluations = evaluations(model) - before
+    found = evaluate(model, ArrayTask(dataset), N_TEST)
+    return {
+        "n_train": n_rows,
+        "n_classes_seen": model.n_classes_seen_,
+        "train_microseconds": watch.times.per_example(n_timed)["cpu"],
+        "train_evaluations": n_evaluations / n_timed,
+        "memory_bytes": int(model.memory_bytes_),
+        **found,
+    }
+
+
+def _dataset(unit: Unit, bench: Bench) -> Dataset:
+    n_classes, rows = unit["n_classes"], unit["rows"]
+    if unit["set"] == GAUSSIANS:
+        n_train = max(2 * n_classes, min(rows or 20 * n_classes, 20 * n_classes))
+        return generate_gaussians(n_classes, n_train, N_TEST, unit["seed"])
+    # All rows are needed to find those of the chosen classes; the limit applies to these.
+    task = bench.task({**unit, "rows": None})
+    if not isinstance(task, ArrayTask):
+        raise ValueError(f"set {unit['set']!r} does not fit in memory: choose another for cost")
+    chosen = choose_classes(task.dataset, n_classes, unit["seed"])
+    return (
+        chosen
+        if rows is None
+        else replace(chosen, X_train=chosen.X_train[:rows], y_train=chosen.y_train[:rows])
+    )

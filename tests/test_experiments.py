@@ -1,0 +1,237 @@
+"""The experiments, end to end on tiny data: runs that can be resumed, and the page of results."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from experiment_runs import ROOT, SHORT_RUNS, run
+from experiments import __main__ as command_line
+from experiments.data.catalogue import SETS
+from experiments.experiment import Experiment
+from experiments.registry import EXPERIMENTS
+from experiments.report import page
+from experiments.report.figures import write_figure
+from experiments.store import RESULTS, Store
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory) -> Path:
+    """A folder with the results of a short run of every experiment."""
+    folder = tmp_path_factory.mktemp("experiments")
+    for name in SHORT_RUNS:
+        run(name, folder)
+    return folder
+
+
+def records(folder: Path, name: str) -> list[dict]:
+    return list(Store(name, folder / "results"))
+
+
+def test_every_experiment_has_a_short_run_here():
+    assert set(SHORT_RUNS) == set(EXPERIMENTS)
+
+
+@pytest.mark.parametrize("name", SHORT_RUNS)
+def test_results_say_where_they_come_from(done, name):
+    found = records(done, name)
+    assert found
+    for record in found:
+        assert record["command"].startswith(f"python -m experiments run {name} --sets ")
+        assert str(done) not in json.dumps(record)
+        assert "seed" in record["unit"] or "probe" in record["unit"]
+        assert record["versions"]["recalltree"]
+        assert record["machine"]["cores"] >= 1
+        if "error" in record["result"]:
+            assert 0 <= record["result"]["error"] <= 1
+
+
+def test_a_second_run_does_nothing_and_again_does_it_again(done, monkeypatch, capsys):
+    before = {path: path.read_bytes() for path in (done / "results").rglob("*.json")}
+
+    def fail(*_):
+        raise AssertionError("this was already done")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(EXPERIMENTS["bernstein"].study, "run", fail)
+        run("bernstein", done)
+        with pytest.raises(AssertionError):
+            run("bernstein", done, "--again")
+    assert "8 already done" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in (done / "results").rglob("*.json")} == before
+
+
+def test_an_interrupted_run_keeps_what_it_finished(tmp_path, monkeypatch, capsys):
+    study = EXPERIMENTS["bernstein"].study
+    true_run, calls = study.run, []
+
+    def interrupted(unit, bench):
+        calls.append(unit)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return true_run(unit, bench)
+
+    monkeypatch.setattr(study, "run", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        run("bernstein", tmp_path)
+    assert ended.value.code == 130
+    assert "goes on" in capsys.readouterr().err
+    assert len(records(tmp_path, "bernstein")) == 3
+    run("bernstein", tmp_path)
+    assert len(records(tmp_path, "bernstein")) == 8
+    assert len(calls) == 4 + 5  # the unit in progress was done once more, the others were not
+    assert not list((tmp_path / "results").rglob("*.partial"))
+
+
+def test_another_budget_is_other_work(done):
+    n_before = len(records(done, "bernstein"))
+    run("bernstein", done, "--rows", "400")
+    try:
+        assert len(records(done, "bernstein")) == 2 * n_before
+    finally:
+        for record in records(done, "bernstein"):
+            if record["unit"]["rows"] == 400:
+                Store("bernstein", done / "results").path(record["unit"]).unlink()
+
+
+# what the results are
+
+
+def test_the_best_probe_is_what_is_tuned(done):
+    found = records(done, "table2")
+    tuned = [r for r in found if r["unit"]["kind"] == "tuned"]
+    assert len(tuned) == 2 * 3
+    for record in tuned:
+        same = [
+            r["result"]
+            for r in found
+            if r["unit"]["kind"] == "probe"
+            and all(r["unit"][k] == record["unit"][k] for k in ("set", "algorithm"))
+        ]
+        best = min(same, key=lambda result: result["validation_error"])
+        assert len(same) == 2
+        assert record["result"]["parameters"] == best["parameters"]
+        assert record["result"]["tuning"]["validation_error"] == best["validation_error"]
+
+
+def test_one_against_all_samples_negatives_where_it_is_too_slow(done):
+    for record in records(done, "table2"):
+        result, unit = record["result"], record["unit"]
+        if unit["algorithm"] == "one-against-all" and unit["kind"] != "probe":
+            assert result["negative_samples"] == 64
+            assert result["full_seconds_estimate"] > 0
+        elif unit["kind"] != "probe":
+            assert "negative_samples" not in result
+
+
+def test_curves_end_with_the_progressive_error(done):
+    for record in records(done, "online"):
+        result = record["result"]
+        assert result["curve"]["examples"][-1] == result["progressive_n"] == 1500
+        assert result["curve"]["error"][-1] == pytest.approx(result["progressive_error"], abs=1e-5)
+        wrong = result["progressive_wrong"] / result["progressive_n"]
+        assert wrong == pytest.approx(result["progressive_error"], abs=1e-3)
+
+
+def test_recall_bounds_error_and_tests_the_bound(done):
+    for record in records(done, "bernstein"):
+        result = record["result"]
+        assert result["error"] >= 1 - result["candidate_recall"]
+        assert 0 <= result["mean_depth"] <= result["depth"]
+        if record["unit"]["bound_lambda"] == 0:
+            deepest = result["mean_depth"]
+    assert all(r["result"]["mean_depth"] <= deepest for r in records(done, "bernstein"))
+
+
+def test_costs_are_counted_for_the_classes_chosen(done):
+    for record in records(done, "cost"):
+        unit, result = record["unit"], record["result"]
+        if "left_out" in result:
+            assert unit["algorithm"] == "one-against-all"
+        elif unit["algorithm"] == "one-against-all":
+            assert result["predict_evaluations"] == result["n_classes_seen"] <= unit["n_classes"]
+            assert result["train_evaluations"] <= 2 * unit["n_classes"]
+        else:
+            assert result["predict_evaluations"] <= result["max_candidates"] + result["depth"]
+
+
+# the page
+
+
+def test_the_page_is_made_from_the_results_alone_and_the_same_every_time(done, tmp_path, capsys):
+    docs = tmp_path
+    command_line.main(["--results", str(done / "results"), "report", "--docs", str(docs)])
+    text = (docs / "results.md").read_text()
+    again, sections = page.build(EXPERIMENTS.values(), done / "results")
+    assert again == text
+    for section in sections[1:6:4]:  # a line and a map
+        name, draw = list(section.figures.items())[-1]
+        write_figure(docs / "again.svg", draw)
+        assert (docs / "again.svg").read_bytes() == (docs / "results" / f"{name}.svg").read_bytes()
+    assert "No results yet" not in text
+    for experiment in EXPERIMENTS.values():
+        assert f"## {experiment.title}" in text
+    figures = list((docs / "results").glob("*.svg"))
+    assert len(figures) >= 10
+    for figure in figures:
+        assert f"results/{figure.name}" in text
+        assert ElementTree.parse(figure).getroot().tag.endswith("svg")
+
+
+def test_figures_of_earlier_results_are_removed(tmp_path):
+    (tmp_path / "results").mkdir()
+    old = tmp_path / "results" / "old.svg"
+    old.write_text("<svg/>")
+    page.write([], tmp_path / "none", tmp_path)
+    assert not old.exists()
+
+
+def test_without_results_the_page_names_the_command():
+    text, _ = page.build(EXPERIMENTS.values(), Path("nowhere"))
+    for name in EXPERIMENTS:
+        assert f"`python -m experiments run {name} --data-dir DIR`" in text
+
+
+def test_the_committed_page_is_that_of_the_committed_results():
+    text, sections = page.build(EXPERIMENTS.values(), RESULTS)
+    assert (ROOT / "docs" / "results.md").read_text() == text, "run: python -m experiments report"
+    for section in sections:
+        for figure in section.figures:
+            assert (ROOT / "docs" / "results" / f"{figure}.svg").exists()
+
+
+# the command line
+
+
+def test_list_names_everything(capsys):
+    command_line.main(["list"])
+    shown = capsys.readouterr().out
+    for name in [*EXPERIMENTS, *SETS]:
+        assert name in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--sets", "glyphs"], "give --data-dir"),
+        (["--sets", "glyphs", "--data-dir", "nowhere"], "no file nowhere"),
+        (["--sets", "wikitext", "--data-dir", "nowhere"], r"vocab\.txt"),
+        (["--sets", "tomatoes"], "no set 'tomatoes'; there are aloi,"),
+        (["--seeds", "0"], "--seeds 0: it must be 1 or more"),
+        (["--rows", "-3"], "--rows -3: it must be 1 or more"),
+    ],
+)
+def test_errors_say_what_would_work(options, message, tmp_path):
+    arguments = ["--results", str(tmp_path), "run", "bernstein", *options]
+    with pytest.raises(SystemExit, match=f"error: .*{message}"):
+        command_line.main([*arguments, "--cache-dir", str(tmp_path)])
+
+
+def test_defaults_of_an_experiment_give_way_to_what_is_given():
+    parser = command_line.build_parser()
+    for given, expected in (([], 20), (["--passes", "3"], 3)):
+        options = parser.parse_args(["run", "table2", *given])
+        experiment: Experiment = EXPERIMENTS["table2"]
+        assert command_line.budget_of(options, experiment).passes == expected
+    options = parser.parse_args(["run", "table2", "--test-rows", "0"])
+    assert command_line.budget_of(options, experiment).test_rows is None
