@@ -158,6 +158,17 @@ def test_models_and_rows_go_through_pipes(folder, tmp_path):
     assert tensors_of(tmp_path / "model.rt") == tensors_of(folder / "small.rt")
 
 
+def test_an_interrupt_ends_other_commands(folder):
+    process = start("predict", "-m", folder / "small.rt", stdin=subprocess.PIPE)
+    process.stdin.write(b"| w1 w2 w3\n")
+    process.stdin.flush()
+    assert process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    code, _, err = finish(process)
+    assert code == 130
+    assert err.strip() == "recalltree: interrupted"
+
+
 def test_a_row_is_answered_while_the_next_is_not_yet_there(folder):
     arguments = ("predict", "-m", folder / "small.rt", "--labels-only")
     process = start(*arguments, stdin=subprocess.PIPE)

@@ -11,7 +11,7 @@ import numpy as np
 
 from recalltree.inspection.classes import class_counts
 from recalltree.inspection.nodes import NodeTable, node_table
-from recalltree.inspection.summary import tree_summary
+from recalltree.inspection.statistics import tree_summary
 
 __all__ = ["plot_class_frequency", "plot_depths", "plot_progressive_error", "plot_tree"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from recalltree.inspection.explain import explain
+from recalltree.inspection.explainer import explain
 from recalltree.inspection.explanation import Explanation
 
 

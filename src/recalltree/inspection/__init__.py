@@ -1,13 +1,13 @@
 """Looking inside a model: what it holds, why it answers, how well it does."""
 
 from recalltree.inspection.classes import class_counts, find_class
+from recalltree.inspection.drawing import tree_text
 from recalltree.inspection.evaluation import Evaluation
-from recalltree.inspection.explain import explain
+from recalltree.inspection.explainer import explain
 from recalltree.inspection.explanation import Explanation
 from recalltree.inspection.nodes import NodeTable, node_table
 from recalltree.inspection.report import html_report, report_page
-from recalltree.inspection.summary import summary
-from recalltree.inspection.tree_text import tree_text
+from recalltree.inspection.statistics import summary
 
 __all__ = [
     "Evaluation",

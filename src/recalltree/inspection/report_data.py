@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from recalltree.inspection.classes import class_counts
 from recalltree.inspection.evaluation import Evaluation
 from recalltree.inspection.nodes import NodeTable, node_table
-from recalltree.inspection.summary import summary
+from recalltree.inspection.statistics import summary
 from recalltree.inspection.traffic import Traffic, traffic
 
 MAX_NODES = 20_000

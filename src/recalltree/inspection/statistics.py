@@ -72,7 +72,7 @@ def class_frequency(counts: NDArray[np.float64]) -> dict[str, float]:
     Examples
     --------
     >>> import numpy as np
-    >>> from recalltree.inspection.summary import class_frequency
+    >>> from recalltree.inspection.statistics import class_frequency
     >>> class_frequency(np.array([7.0, 0.0, 1.0, 2.0]))
     {'max': 7.0, 'median': 2.0, 'min': 1.0, 'share_of_top_tenth': 0.7}
     """
