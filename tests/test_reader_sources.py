@@ -346,6 +346,8 @@ def test_formats_that_cannot_be_told(tmp_path):
         ({"format": "svmlight", "n_features": 0}, "n_features must be an integer from 1"),
         ({"format": "svmlight", "batch_rows": 0}, "batch_rows must be an integer from 1"),
         ({"format": "fasttext", "label_prefix": ""}, "label_prefix must not be empty"),
+        ({"format": "vw", "features": "dictionary", "frozen": True}, "frozen=True needs the state"),
+        ({"format": "fasttext", "weighting": "tf-idf", "frozen": True}, "frozen=True needs the st"),
         ({"format": "svmlight", "state": {}}, "state: rows without named features"),
         (
             {"format": "vw", "features": "dictionary", "state": {"names": "x"}},

@@ -113,9 +113,8 @@ float nearest_by_library(const Decimal& d, const char* end) {
   stream >> value;
   const bool out_of_range = stream.fail();
 #endif
-  if (!out_of_range) return value;
-  // At least 1 and at most 19 digits before the point of the mantissa.
-  return d.exponent > 0 ? std::numeric_limits<float>::infinity() : 0.0f;
+  // A library may call it out of range, too, if a number is so small that it loses digits.
+  return out_of_range && d.exponent > 0 ? std::numeric_limits<float>::infinity() : value;
 }
 
 }  // namespace

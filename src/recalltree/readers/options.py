@@ -76,6 +76,12 @@ class RowOptions:
             if state is not None:
                 raise ValueError("state: rows without named features have none; leave it out")
             return None
+        is_learned = self.features == "dictionary" or self.weighting == "tf-idf"
+        if self.frozen and is_learned and state is None:
+            raise ValueError(
+                "frozen=True needs the state of the reader that training used: pass its options, "
+                "open_rows(paths, **options, frozen=True)"
+            )
         space = FeatureSpace(
             n_features=self.n_features,
             hashed=self.features == "hashed",
