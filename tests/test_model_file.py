@@ -5,6 +5,7 @@ import json
 import pickle
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn.exceptions import NotFittedError
 import recalltree
 from recalltree import OneAgainstAllClassifier, RecallTreeClassifier
 from recalltree.model_file import read_header
+from recalltree.model_file.atomic import write_atomically
 
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=str)
 layouts = pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
@@ -286,3 +288,36 @@ def test_tensors_are_aligned(tmp_path):
         mapped._core.state()["predictors.weights"],
         mapped._container.tensors["predictors.weights"],
     )
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux to count pages")
+def test_loading_reads_little(tmp_path):
+    """A file of 128 MB is mapped: its weights are not read before a prediction needs them."""
+    n_classes, n_features = 1000, 2**14
+    clf = OneAgainstAllClassifier().fit(np.eye(2, n_features), [0, 1])
+    model = clf._to_model()
+    weights = np.ones((n_classes, n_features), dtype=np.float32)
+    model.state |= {
+        "predictors.weights": weights,
+        "predictors.accumulators": weights,
+        "predictors.bias": np.zeros(n_classes, dtype=np.float32),
+        "predictors.bias_accumulators": np.zeros(n_classes, dtype=np.float32),
+        "classes.seen": np.ones(n_classes, dtype=np.uint32),
+        "classes.order": np.arange(n_classes, dtype=np.uint32),
+        "n_examples": np.array([n_classes], dtype=np.uint64),
+    }
+    model.classes = np.arange(n_classes)
+    size = write_atomically(tmp_path / "large.rt", model.parts())
+    del weights, model
+
+    import resource  # where there is /proc, there is this
+
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+    began, before = time.process_time(), resident()
+    mapped = recalltree.load(tmp_path / "large.rt")
+    assert time.process_time() - began < 0.1
+    assert resident() - before < size / 50
+    mapped.predict(np.ones((1, n_features)))  # needs the weights, and nothing that learning needs
+    assert size / 3 < resident() - before < size * 2 / 3
