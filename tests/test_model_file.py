@@ -256,6 +256,13 @@ def test_what_cannot_be_saved(tmp_path):
         clf.save(tmp_path / "model.rt", extra={"a": {1, 2}})
     with pytest.raises(ValueError, match=r"verbose=.* cannot be stored"):
         clone(clf).fit(X, y).set_params(verbose=[]).save(tmp_path / "model.rt")
+    assert not hasattr(clf, "model_extra_")
+
+    class Derived(RecallTreeClassifier):
+        pass
+
+    with pytest.raises(TypeError, match="cannot hold Derived"):
+        Derived().fit(X, y).save(tmp_path / "model.rt")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -72,9 +72,17 @@ class Saves:
         >>> bool((again.predict_proba(X) == clf.predict_proba(X)).all()), again.model_extra_
         (True, {'made': 'for a test'})
         """
+        if "_algorithm" not in vars(type(self)):
+            raise TypeError(
+                f"a model file cannot hold {type(self).__name__}, because load would not know the "
+                "class: pickle it instead."
+            )
+        model = self._to_model()
+        if extra is not None:
+            model.extra = extra
+        write_atomically(path, model.parts())
         if extra is not None:
             self.model_extra_ = extra
-        write_atomically(path, self._to_model().parts())
 
     def _to_model(self) -> Model:
         """Return what a model file holds of this estimator."""
