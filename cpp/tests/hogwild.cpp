@@ -82,12 +82,11 @@ void check(const char* name, Config config, const Data& data) {
     assert(together.work().examples_learned == 4 * kRows);
     assert(e4 < e1 + 0.15);
     if constexpr (std::is_same_v<Model, RecallTree>) {
-      const Tree& tree = together.tree();
-      if (config.count_decay == 0.0) assert(tree[0].histogram.total() == 4.0 * kRows);
-      for (NodeId n = 0; n < tree.size(); ++n) {
+      if (config.count_decay == 0.0) assert(together.node(0).total == 4.0 * kRows);
+      for (NodeId n = 0; n < together.n_nodes(); ++n) {
         double sum = 0.0;
-        for (const double count : tree[n].histogram.counts()) sum += count;
-        assert(std::abs(sum - tree[n].histogram.total()) <= 1e-9 * sum);
+        for (const auto& label : together.ranked_labels(n)) sum += label.count;
+        assert(std::abs(sum - together.node(n).total) <= 1e-9 * sum);
       }
     }
     // Predictions and learning at the same time: one waits for the other.
