@@ -688,7 +688,7 @@ FLOATS = [(m, n) for m in ("tree", "sparse tree", "all", "lom") for n in (
     "predictors.weights", "predictors.accumulators", "predictors.bias",
     "predictors.bias_accumulators", "routers.weights", "routers.bias", "path.weights",
     "interactions.weights", "interactions.accumulators", "scale.features", "scale.sums",
-    "histograms.counts", "histograms.sums", "tree.decay_origin", "progress", "tree.min_count",
+    "histograms.counts", "histograms.sums", "progress", "tree.min_count",
     "tree.margins", "labels.values",
 )]  # fmt: skip
 FLOATS = [(model, name) for model, name in FLOATS if name in forge(model).tensors]
@@ -697,8 +697,6 @@ FLOATS = [(model, name) for model, name in FLOATS if name in forge(model).tensor
 @pytest.mark.parametrize(("model", "name"), FLOATS)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_attack_40_numbers_that_are_not_finite(tmp_path, model, name, value):
-    if name == "tree.decay_origin":
-        pytest.skip("without decay of counts the number is not used")
     path = changed(model, name, slice(0, None, 2), value).write(tmp_path / "model.rt")
     refused_when_read(path, model, "holds|finite|padded|ranked|range")
 

@@ -9,8 +9,10 @@ class ModelFileError(ValueError):
     Examples
     --------
     >>> import recalltree
-    >>> recalltree.load("README.md")  # doctest: +SKIP
-    Traceback (most recent call last):
-        ...
-    recalltree.model_file.errors.ModelFileError: README.md: ...
+    >>> from pathlib import Path
+    >>> try:
+    ...     recalltree.load(Path(recalltree.__file__))
+    ... except recalltree.model_file.ModelFileError as error:
+    ...     print(error)
+    /...__init__.py: it is not a model file (it does not begin as one).
     """
