@@ -19,6 +19,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from threadpoolctl import threadpool_limits
 
 from experiments.bench import Bench
 from experiments.experiment import Experiment
@@ -36,7 +37,8 @@ def run(experiment: Experiment, bench: Bench, command: str, console: Console, ag
         "commit": commit(),
         "machine": machine(),
     }
-    with progress_bar(console) as progress:
+    # One thread, also where a numerical library has a pool of its own.
+    with threadpool_limits(1), progress_bar(console) as progress:
         bar = progress.add_task("", total=len(left))
         for unit in left:
             progress.update(bar, description=describe(unit))

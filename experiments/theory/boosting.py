@@ -41,7 +41,12 @@ class Split:
 
 def label_entropy(y: np.ndarray) -> float:
     """Return the entropy of labels, in nats."""
-    return entropy(np.unique(y, return_counts=True)[1])
+    return entropy(np.bincount(y))
+
+
+def _most_frequent(y: np.ndarray) -> int:
+    """Return how many of the labels are the most frequent one."""
+    return int(np.bincount(y).max())
 
 
 def grow(X: np.ndarray, y: np.ndarray, n_splits: int, split: Splitter) -> list[Split]:
@@ -55,6 +60,7 @@ def grow(X: np.ndarray, y: np.ndarray, n_splits: int, split: Splitter) -> list[S
     weighted = first_entropy
     history: list[Split] = []
     gamma = math.inf
+    right_answers = _most_frequent(y)
     for t in range(1, n_splits + 1):
         largest = max(range(len(leaves)), key=lambda i: len(leaves[i]))
         rows = leaves.pop(largest)
@@ -69,7 +75,7 @@ def grow(X: np.ndarray, y: np.ndarray, n_splits: int, split: Splitter) -> list[S
         share = len(rows) / n
         weighted -= share * advantage
         gamma = min(gamma, advantage)
-        right_answers = sum(int(np.bincount(y[leaf]).max()) for leaf in leaves)
+        right_answers += sum(_most_frequent(y[part]) for part in parts) - _most_frequent(y[rows])
         history.append(
             Split(
                 t=t,
