@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import subprocess
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Stopwatch
@@ -34,7 +32,6 @@ def run(experiment: Experiment, bench: Bench, command: str, console: Console, ag
     circumstances = {
         "command": command,
         "versions": versions(),
-        "commit": commit(),
         "machine": machine(),
     }
     # One thread, also where a numerical library has a pool of its own.
@@ -78,14 +75,3 @@ def describe(unit: Unit) -> str:
     words: Sequence[Any] = [v for k, v in unit.items() if k not in ("rows", "test_rows") and v]
     text = " ".join(str(word) for word in words)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def commit() -> str | None:
-    """Return the commit of the sources, None outside of a repository."""
-    found = subprocess.run(
-        ["git", "rev-parse", "--short=12", "HEAD"],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-    )
-    return found.stdout.strip() if found.returncode == 0 else None

@@ -56,11 +56,13 @@ class PublishedSet:
                 )
         return train, test
 
-    def reader(self, path: Path) -> Any:
-        """Open a file."""
-        if self.n_features is None:
-            return open_rows(path, "vw", bits=self.bits, label_type="int")
-        options: dict[str, Any] = {"features": "dictionary", "n_features": self.n_features}
+    def reader(self, path: Path, state: Any = None) -> Any:
+        """Open a file; with the state of another reader, its features mean the same."""
+        options: dict[str, Any] = {"bits": self.bits}
+        if self.n_features is not None:
+            options = {"features": "dictionary", "n_features": self.n_features}
+        if state is not None:
+            options |= {"frozen": True, "state": state}
         return open_rows(path, "vw", label_type="int", **options)
 
 
@@ -114,21 +116,11 @@ def load_into_memory(
 ) -> ArrayTask:
     """Load a small, dense set."""
     assert published.n_features is not None
-    parts = []
+    parts: list[tuple[np.ndarray, np.ndarray]] = []
     expected = (published.n_train, published.n_test)
-    state = None
+    state = None  # the features of the test rows are those of the training rows
     for path, n_rows in zip(published.paths(data_dir), expected, strict=True):
-        reader = published.reader(path)
-        if state is not None:  # the features of the test rows are those of the training rows
-            reader = open_rows(
-                path,
-                "vw",
-                label_type="int",
-                features="dictionary",
-                n_features=published.n_features,
-                frozen=True,
-                state=state,
-            )
+        reader = published.reader(path, state)
         batches = list(reader)
         state = reader.options["state"]
         X = sp.vstack([batch.X for batch in batches]).toarray().astype(np.float32)

@@ -52,7 +52,7 @@ def circumstances(records: Sequence[Record]) -> str:
         machine, versions = record["machine"], record["versions"]
         described = (
             record["command"],
-            f"recalltree {versions['recalltree']} ({record['commit'] or 'no commit'}), "
+            f"recalltree {versions['recalltree']}, "
             f"Python {versions['python']}, {machine['processor']}, {machine['cores']} cores, "
             f"{machine.get('simd', 'unknown instructions')}, {record['date']}",
         )

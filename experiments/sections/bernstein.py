@@ -11,6 +11,12 @@ from experiments.report.section import SIZE, Section, group, percent, values, wi
 from experiments.statistics import mean_and_error
 from experiments.store import Record
 
+PAPER_GAIN = 0.13
+WHY_LESS = (
+    "A likely reason for the difference: in Vowpal Wabbit, with which the paper's figures were "
+    "made, λ = 0 turns the comparison off, so that every example goes down to the deepest node; "
+    "here, as the paper's text has it, λ = 0 compares the empirical recalls."
+)
 COLUMNS = ("error", "candidate_recall", "mean_bound")
 
 
@@ -74,13 +80,14 @@ def effect(name: str, by_lambda: dict[float, list[Record]]) -> str:
     without, with_bound = (mean_and_error(values(by_lambda[x], "error"))[0] for x in (0.0, 1.0))
     best = min(by_lambda, key=lambda x: mean_and_error(values(by_lambda[x], "error"))[0])
     gain = without - with_bound
-    return (
+    text = (
         f"**{name}**: {percent(with_bound)}% test error with λ = 1, {percent(without)}% with "
         f"λ = 0; the best of those tried is λ = {best:g}. The bound "
         f"{'helps, as in the paper' if gain > 0 else 'does not help, unlike in the paper'}, "
         f"by {percent(abs(gain))} points {'less' if gain > 0 else 'more'} error; there it was 13 "
         "points less."
     )
+    return text if gain > PAPER_GAIN / 2 else f"{text} {WHY_LESS}"
 
 
 def tightness(name: str, by_lambda: dict[float, list[Record]]) -> str:

@@ -55,20 +55,13 @@ def theorem(page: Section, records: Sequence[Record]) -> None:
     )
     headings = ["set", "splits t", "γ", "W", "error", "H_1 - γ Σ 1/i", "H_1 - γ (1 + ln t)"]
     page.table(headings, rows)
-    broken = sum(
-        error > bound
-        for record in records
-        for error, bound in zip(
-            record["result"]["splits"]["error"],
-            record["result"]["splits"]["bound_paper"],
-            strict=True,
-        )
-    )
     total = sum(len(record["result"]["splits"]["t"]) for record in records)
     page.say(
-        f"The error is above the theorem's bound after {broken:,} of {total:,} splits. The bound "
-        "is loose: it takes every split to be as bad as the worst, and every largest leaf to be as "
-        "small as it could be. A bound above 1 says nothing of an error."
+        f"Over all seeds, the error is above the theorem's bound after "
+        f"{times_above(records, 'error'):,} of {total:,} splits, and W, which the proof bounds by "
+        f"it, after {times_above(records, 'weighted_entropy'):,}. The bound is loose: it takes "
+        "every split to be as bad as the worst, and every largest leaf to be as small as it could "
+        "be. A bound above 1 says nothing of an error."
     )
     page.say(
         """The last step of the proof does not hold: it replaces 1 + 1/2 + ... + 1/t, from which γ
@@ -82,6 +75,14 @@ def theorem(page: Section, records: Sequence[Record]) -> None:
         f"The theorem of section 3.3 along a tree on {first['unit']['set']} (first seed)",
         partial(draw_theorem, record=first),
     )
+
+
+def times_above(records: Sequence[Record], name: str) -> int:
+    """Return after how many splits something is above the bound that the theorem states."""
+    splits = [record["result"]["splits"] for record in records]
+    pairs = [zip(found[name], found["bound_paper"], strict=True) for found in splits]
+    # At t = 1 the bound is met exactly; results are rounded to six digits.
+    return sum(value > bound + 1e-4 for found in pairs for value, bound in found)
 
 
 def _milestones(ts: list[int]) -> list[int]:
@@ -169,7 +170,11 @@ def compare_methods(groups: dict[tuple[Any, ...], list[Record]]) -> str:
             f"({100 * mean['axis-parallel', 'decision tree (batch)']:.1f}% on axis-parallel). "
             "One-against-all learns each class against the rest, and a class in the midst of "
             "others is not linearly separable from them: what it can represent, and what it "
-            "learns, differ. So do the splits that online routers find and those of a batch tree."
+            "learns, differ. So do the splits that online routers find and those of a batch tree. "
+            "The extremes are not far apart: linear scores also come within "
+            f"{100 * mean['axis-parallel', 'softmax (batch)']:.1f}% of axis-parallel, and the "
+            f"decision tree within {100 * mean['voronoi', 'decision tree (batch)']:.1f}% of "
+            "voronoi, though neither can be exact there."
         )
     return " ".join(said)
 

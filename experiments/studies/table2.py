@@ -84,7 +84,7 @@ def _run_probe(unit: Unit, task: Task, passes: int) -> dict[str, Any]:
         part: Task = task.hold_out(TUNING_SHARE, seed=0)
     else:
         part = task.head(TUNING_SHARE)
-    sampled, max_test_rows = _sampling(unit, part, passes)
+    sampled, max_test_rows = _sampling(unit, task, passes)  # as the final training will be
     model = make_model(unit["algorithm"], 0, **parameters, **sampled)
     found = learn(model, part, None, passes)
     error = (
