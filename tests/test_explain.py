@@ -13,7 +13,7 @@ from recalltree import LOMTreeClassifier, OneAgainstAllClassifier, RecallTreeCla
 from recalltree.inspection import explain
 
 HAVE_PREDICTORS = [v for v in VARIANTS if not isinstance(v, LOMTreeClassifier)]
-HAVE_TREES = [v for v in VARIANTS if not isinstance(v, OneAgainstAllClassifier)]
+HAVE_TREES = [v for v in VARIANTS if hasattr(type(v), "tree_")]
 
 
 def fitted(variant, make=np.asarray):

@@ -88,7 +88,7 @@ def test_wheel_metadata(wheel):
         for requirement in metadata.get_all("Requires-Dist")
         if "extra ==" not in requirement
     }
-    assert needed == {"click", "numpy", "rich", "safetensors", "scikit-learn", "scipy"}
+    assert needed == {"click", "numpy", "rich", "scikit-learn", "scipy"}
 
 
 def test_binaries_run_on_every_processor_of_the_architecture(build):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from numbers import Integral, Real
 from typing import Any
 
@@ -103,7 +104,7 @@ def _option(name: str, owners: list[str]) -> click.Option:
     help_text = as_help(_HELP.get(name) or parameter_docs(kind)[name])
     for other, value in defaults.items():
         if value != default:
-            help_text += f" With {other}, by default {value}."
+            help_text += f" With {other}, by default {_default_of(other, name)}."
     if len(owners) < len(ALGORITHMS):
         section = "Parameters of " + ", ".join(owners)
     else:
@@ -120,6 +121,14 @@ def _option(name: str, owners: list[str]) -> click.Option:
         return SectionOption([f"{flag}/--no-{flag[2:]}"], **settings)
     names = [*ALIASES.get(name, ()), flag]
     return SectionOption([*names, name], type=_type(name, constraints), **settings)
+
+
+def _default_of(algorithm: str, name: str) -> str:
+    """Return a default; where it is None, what the docstring says about that."""
+    kind = ALGORITHMS[algorithm]
+    value = _parameters(kind)[name].default
+    said = re.search(r"\bBy default ([^.]*)\.", as_help(parameter_docs(kind)[name]))
+    return said[1] if value is None and said else str(value)
 
 
 def _type(name: str, constraints: list[Any]) -> click.ParamType:

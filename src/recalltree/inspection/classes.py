@@ -33,6 +33,9 @@ def class_counts(clf: Any, nodes: NodeTable | None = None) -> NDArray[np.float64
     """
     core = clf._fitted_core()
     n_classes = len(clf.classes_)
+    if hasattr(core, "frequent_classes"):  # one-against-some counts them for themselves
+        class_ids, counts = core.frequent_classes()
+        return _sums(class_ids.astype(np.int64), counts, n_classes)
     tree = getattr(clf, "tree_", None)
     if tree is None:
         return None
