@@ -1,6 +1,9 @@
 """The experiments, end to end on tiny data: runs that can be resumed, and the page of results."""
 
+import doctest
+import importlib
 import json
+import pkgutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -92,6 +95,19 @@ def test_another_budget_is_other_work(done):
         for record in records(done, "bernstein"):
             if record["unit"]["rows"] == 400:
                 Store("bernstein", done / "results").path(record["unit"]).unlink()
+
+
+def test_examples_in_the_docstrings_run():
+    names = [
+        module.name for module in pkgutil.walk_packages([str(ROOT / "experiments")], "experiments.")
+    ]
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    tried = 0
+    for name in names:
+        result = doctest.testmod(importlib.import_module(name), optionflags=flags)
+        assert result.failed == 0, name
+        tried += result.attempted
+    assert tried > 20
 
 
 # what the results are

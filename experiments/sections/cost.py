@@ -21,6 +21,7 @@ MEASURES = {
     "train_evaluations": "training, hyperplane evaluations per example",
     "predict_evaluations": "prediction, hyperplane evaluations per example",
 }
+UNITS = ("microseconds", "evaluations")
 #: Growth is fitted from here on: below, what does not depend on the classes prevails.
 FIT_FROM = 1_000
 
@@ -101,10 +102,17 @@ def growth(laws: dict[tuple[str, str], PowerLaw]) -> str:
         error = f" ± {law.exponent_error:.2f}" if law.exponent_error else ""
         what = MEASURES[measure].split(" per example")[0]
         said.append(f"{NAMES[algorithm]}, {what}: K^{law.exponent:.2f}{error}")
-    return (
+    text = (
         f"Fitted growth from about {FIT_FROM:,} classes on: {'; '.join(said)}. A cost of "
         "poly(log K) looks like a small power of K here; linear cost is K^1."
     )
+    times, counts = (laws.get(("recall-tree", f"predict_{unit}")) for unit in UNITS)
+    if times and counts and times.exponent > counts.exponent + 0.1:
+        text += (
+            " The Recall Tree's time grows faster than the work it counts: the likely reason is "
+            "that the weights of more classes lie in slower memory."
+        )
+    return text
 
 
 def crossings(name: str, laws: dict[tuple[str, str], PowerLaw], points: Points) -> str:

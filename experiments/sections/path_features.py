@@ -12,6 +12,10 @@ from experiments.statistics import format_p, mean_and_error, n_minus_1_chi_squar
 from experiments.store import Record
 from experiments.studies.path_features import KINDS
 
+ONE_PASS = """The paper made many passes over ALOI (its scripts, up to 80), and this is one: a path
+feature is seen by few examples, and its weights need more of them than those of x. Where path
+features do harm here, that is the likely reason."""
+
 Grid = dict[tuple[str, int], list[Record]]
 
 
@@ -36,6 +40,8 @@ def section(records: Sequence[Record]) -> Section:
         )
         for text in verdicts(name, grid, sizes):
             page.say(text)
+        if passes == 1:
+            page.say(ONE_PASS)
         page.figure(
             f"path-features-{name}-{n_train}-{passes}",
             f"Test error on {name} by number of candidates and kind of path features",
