@@ -113,6 +113,11 @@ class Comparison:
         said = []
         if self.probes:
             said.append(f"Tuned: the best of {self.probes} random probes.")
+        else:
+            said.append("Nothing was tuned in this run; the paper took the best of 59 probes.")
+        passes = {found[0]["unit"]["passes"] for found in self.groups.values()}
+        most = " or ".join(str(n) for n in sorted(passes))
+        said.append(f"Small sets had at most {most} passes; in the paper's scripts, up to 80.")
         for key in self.groups:
             for record in self.of(key, "one-against-all", "default")[:1]:
                 seconds = record["result"].get("full_seconds_estimate")
