@@ -22,7 +22,8 @@ to run them. The paper's own data sets have to be downloaded; unless a set bears
 in for one of them, and levels of error are not to be compared, only what is better or worse, and
 by how much. How much of a set was used, how many seeds, passes and probes, is in the command under
 each section. Times are CPU time of one thread, on machines that may have had other work to do:
-trust factors, not per cents. Errors are in per cent; ± is the standard error of the mean over seeds."""
+trust factors, not per cents. Errors are in per cent; ± is the standard error of the mean over
+seeds."""
 
 
 def build(experiments: Iterable[Experiment], results: Path = RESULTS) -> tuple[str, list[Section]]:
