@@ -77,12 +77,12 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP_FILES)
 
-# $(call cpp_tests,folder,sanitizer,wrapper)
+# $(call cpp_tests,folder,sanitizer,wrapper,test): all tests, or one
 define cpp_tests
 	$(CMAKE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -S . -B build/$(1) \
 	  -DRECALLTREE_TESTS=ON -DRECALLTREE_SANITIZE=$(2) > build/$(1).log || { cat build/$(1).log; exit 1; }
-	$(CMAKE) --build build/$(1)
-	$(3) $(CTEST) --test-dir build/$(1)
+	$(CMAKE) --build build/$(1) $(if $(4),--target $(4))
+	$(3) $(CTEST) --test-dir build/$(1) $(if $(4),-R '^$(4)$$')
 endef
 
 build/.exists:
@@ -91,6 +91,7 @@ build/.exists:
 cpp-test: $(VENV)/.tools build/.exists
 	$(call cpp_tests,cpp,)
 
+# Of the C++ tests, hogwild is the one with threads.
 # Some kernels randomise addresses more than ThreadSanitizer can bear: then it runs without.
 tsan: $(VENV)/.tools build/.exists
 	@echo 'int main() { return 0; }' > build/probe.cpp; \
@@ -103,7 +104,7 @@ tsan: $(VENV)/.tools build/.exists
 
 .PHONY: tsan-run
 tsan-run:
-	$(call cpp_tests,cpp-thread,thread,$(WRAPPER))
+	$(call cpp_tests,cpp-thread,thread,$(WRAPPER),hogwild)
 
 asan: $(VENV)/.tools build/.exists
 	$(call cpp_tests,cpp-address,address)
