@@ -5,9 +5,19 @@ import functools
 import numpy as np
 from sklearn.datasets import load_digits
 
-from recalltree import LOMTreeClassifier, OneAgainstAllClassifier, RecallTreeClassifier
+from recalltree import (
+    LOMTreeClassifier,
+    OneAgainstAllClassifier,
+    OneAgainstSomeClassifier,
+    RecallTreeClassifier,
+)
 
-CLASSIFIERS = [RecallTreeClassifier, OneAgainstAllClassifier, LOMTreeClassifier]
+CLASSIFIERS = [
+    RecallTreeClassifier,
+    OneAgainstAllClassifier,
+    LOMTreeClassifier,
+    OneAgainstSomeClassifier,
+]
 
 #: One of each, and one for every code path that learns in a way of its own.
 VARIANTS = [
@@ -25,6 +35,17 @@ VARIANTS = [
     OneAgainstAllClassifier(negative_samples=2, loss="squared", random_state=0),
     LOMTreeClassifier(random_state=0),
     LOMTreeClassifier(max_nodes=4, swap_resistance=0.1, l2=1e-4, random_state=0),
+    OneAgainstSomeClassifier(keys="features", random_state=0),
+    OneAgainstSomeClassifier(
+        keys="features",
+        max_candidates=4,
+        max_labels=3,
+        max_entries=40,
+        use_idf=False,
+        count_decay=200,
+        l2=1e-3,
+        random_state=0,
+    ),
 ]
 
 

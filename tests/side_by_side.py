@@ -22,7 +22,14 @@ AMBIGUOUS = 2e-5
 WEIGHT_TOLERANCE = 1e-4
 
 
-ZERO_IS_NONE = {"max_candidates", "max_depth", "count_decay", "negative_samples", "max_nodes"}
+ZERO_IS_NONE = {
+    "max_candidates",
+    "max_depth",
+    "count_decay",
+    "negative_samples",
+    "max_nodes",
+    "memory_budget",
+}
 
 
 def close_to(threshold, number):

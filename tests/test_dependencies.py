@@ -21,10 +21,11 @@ LAYERS = [
     "arena config distinct example half intended_race rows spin_lock stable_vector state"
     " thread_team types",
     "kernels kernels_impl",
-    "class_matrix criteria dense_weights feature_scale label_histogram label_index linear_learner"
-    " mapped_weights recall_rules sparse_weights tree weights workspace",
+    "class_matrix class_pairs criteria dense_weights feature_scale feature_weighting key_histograms"
+    " label_histogram label_index linear_learner mapped_weights recall_rules sparse_weights tree"
+    " votes voting_workspace weights workspace",
     "explanation learner lom_tree mapped_lom_tree mapped_model mapped_one_against_all"
-    " mapped_recall_tree one_against_all predictor recall_tree",
+    " mapped_recall_tree one_against_all one_against_some predictor recall_tree",
 ]
 # Readers of text know nothing of the learners: all their layers are below.
 READER_LAYERS = [

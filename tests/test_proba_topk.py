@@ -10,7 +10,12 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone
 
-from recalltree import LOMTreeClassifier, OneAgainstAllClassifier, RecallTreeClassifier
+from recalltree import (
+    LOMTreeClassifier,
+    OneAgainstAllClassifier,
+    OneAgainstSomeClassifier,
+    RecallTreeClassifier,
+)
 from recalltree.estimators import prediction
 from recalltree.estimators.probabilities import fill_up, normalise, sigmoid
 
@@ -65,6 +70,8 @@ def link(clf, scores):
     """Return the probabilities of candidates as they are documented."""
     if isinstance(clf, LOMTreeClassifier):
         values = scores if scores.any() else np.ones_like(scores)
+    elif isinstance(clf, OneAgainstSomeClassifier):
+        values = np.exp(scores.astype(np.float64) - scores.max())
     else:
         values = expit((1 if clf.loss == "logistic" else 2) * scores.astype(np.float64))
     return values / values.sum()

@@ -7,6 +7,7 @@ namespace recalltree::bindings {
 
 void bind_recall_tree(nanobind::module_& m);
 void bind_one_against_all(nanobind::module_& m);
+void bind_one_against_some(nanobind::module_& m);
 void bind_lom_tree(nanobind::module_& m);
 
 }  // namespace recalltree::bindings

@@ -26,6 +26,7 @@ NB_MODULE(_core, m) {
   bindings::bind_rows(m);
   bindings::bind_recall_tree(m);
   bindings::bind_one_against_all(m);
+  bindings::bind_one_against_some(m);
   bindings::bind_lom_tree(m);
   bindings::bind_readers(m);
 }

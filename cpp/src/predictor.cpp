@@ -27,6 +27,7 @@ void Predictor::for_each_row(const Rows& rows, std::size_t n_threads, const Emit
     for (std::size_t begin, end; pieces.next(begin, end);) score_rows(rows, begin, end, ws, emit);
     prediction_routers_ += ws.work.router_evaluations;
     prediction_predictors_ += ws.work.predictor_evaluations;
+    prediction_touches_ += ws.work.histogram_touches;
   });
   predicted_ += rows.n_rows;
 }
@@ -85,6 +86,7 @@ Work Predictor::work() const {
   all.examples_predicted = predicted_;
   all.router_evaluations = prediction_routers_;
   all.predictor_evaluations = prediction_predictors_;
+  all.histogram_touches = prediction_touches_;
   return all;
 }
 

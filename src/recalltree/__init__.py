@@ -5,6 +5,7 @@ from importlib.metadata import version
 from recalltree.estimators import (
     LOMTreeClassifier,
     OneAgainstAllClassifier,
+    OneAgainstSomeClassifier,
     RecallTreeClassifier,
     load,
 )
@@ -14,6 +15,7 @@ __version__ = version("recalltree")
 __all__ = [
     "LOMTreeClassifier",
     "OneAgainstAllClassifier",
+    "OneAgainstSomeClassifier",
     "RecallTreeClassifier",
     "__version__",
     "load",

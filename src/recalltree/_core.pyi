@@ -170,6 +170,39 @@ class MappedOneAgainstAll(_OneAgainstAllViews, _Mapped):
         seed: int = 0,
     ) -> None: ...
 
+class OneAgainstSome(_Learner):
+    def __init__(
+        self,
+        *,
+        n_features: int,
+        sparse: bool = False,
+        loss: str = "logistic",
+        learning_rate: float = 1.0,
+        l2: float = 0.0,
+        keys: str = "features",
+        max_candidates: int = 40,
+        max_labels: int = 512,
+        max_entries: int = 2500,
+        sublinear_tf: bool = True,
+        use_idf: bool = True,
+        normalize: bool = True,
+        count_decay: float = 0.0,
+        memory_budget: int = 0,
+    ) -> None: ...
+    @staticmethod
+    def from_state(state: dict[str, Any], **config: Any) -> OneAgainstSome: ...
+    # a class: "counts", "weights" and "accumulators" (of n_features each), "bias",
+    # "bias_accumulator", "examples" and "count" (the sum of the counts)
+    def predictor(self, class_id: int) -> dict[str, Any]: ...
+    # a key: "examples", "weight", "labels" and "counts", the largest first
+    def histogram(self, feature: int) -> dict[str, Any]: ...
+    def frequent_classes(self) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
+    # why one row has its scores: "features" (uint32[m]), and for each class "bias", "path", and
+    # "votes" and "predictors" (float32[n, m]), which add up to "contributions"
+    def explain_classes(self, rows: Rows, class_ids: NDArray[np.uint32]) -> dict[str, Any]: ...
+    @property
+    def vote_scale(self) -> float: ...
+
 class _LOMTreeViews(_Model):
     def explain_routers(self, rows: Rows, nodes: NDArray[np.uint32]) -> dict[str, Any]: ...
     def tree(self) -> dict[str, NDArray[Any]]: ...

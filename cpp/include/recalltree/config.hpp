@@ -39,6 +39,27 @@ struct OneAgainstAllConfig {
   std::uint64_t seed = 0;
 };
 
+// Which keys vote for an example's candidates: its features; the leaves it reaches in several
+// shallow trees; both; or the node where the descent of one tree stops, as in the paper.
+enum class Keys { features, trees, both, path };
+
+struct FeatureWeightingConfig {
+  bool sublinear_tf = true;  // x becomes log(1 + x)
+  bool use_idf = true;       // times the root of the inverse document frequency
+  bool normalize = true;     // to unit length
+};
+
+struct OneAgainstSomeConfig {
+  LearnerConfig learner;
+  Keys keys = Keys::features;
+  std::uint32_t max_candidates = 40;  // F
+  std::uint32_t max_labels = 512;     // M: labels in the histogram of a feature
+  std::uint32_t max_entries = 2500;   // E: entries of histograms that vote on one example
+  FeatureWeightingConfig weighting;
+  double count_decay = 0.0;         // half-life of a count, in examples; 0: counts never fade
+  std::uint64_t memory_budget = 0;  // bytes; 0: as many as the data need
+};
+
 struct LOMTreeConfig {
   LearnerConfig learner;
   std::uint32_t max_nodes = 0;  // internal nodes; 0: classes seen - 1

@@ -8,6 +8,7 @@
 #include "label_histogram.hpp"
 #include "linear_learner.hpp"
 #include "types.hpp"
+#include "voting_workspace.hpp"
 
 namespace recalltree {
 
@@ -49,6 +50,7 @@ struct Workspace {
   AlignedFloats block;                // several rows, side by side
   std::vector<std::uint64_t> stamps;  // by class: when it was last drawn
   std::uint64_t stamp = 0;
+  VotingWorkspace voting;
   Work work;
   Progress progress;
   bool shared = false;             // other threads are learning

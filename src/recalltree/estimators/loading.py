@@ -9,6 +9,7 @@ from typing import Any
 from recalltree.estimators.base import OnlineClassifier
 from recalltree.estimators.lom_tree import LOMTreeClassifier
 from recalltree.estimators.one_against_all import OneAgainstAllClassifier
+from recalltree.estimators.one_against_some import OneAgainstSomeClassifier
 from recalltree.estimators.recall_tree import RecallTreeClassifier
 from recalltree.model_file.container import open_file
 from recalltree.model_file.errors import ModelFileError
@@ -17,7 +18,12 @@ from recalltree.model_file.model import read_model
 #: The estimators that model files are made of and become.
 CLASSIFIERS: dict[str, type[OnlineClassifier]] = {
     classifier._algorithm: classifier
-    for classifier in (RecallTreeClassifier, OneAgainstAllClassifier, LOMTreeClassifier)
+    for classifier in (
+        OneAgainstSomeClassifier,
+        RecallTreeClassifier,
+        OneAgainstAllClassifier,
+        LOMTreeClassifier,
+    )
 }
 
 

@@ -7,6 +7,7 @@ from .label_histogram import LabelHistogram, entropy, recall_lower_bound
 from .linear_learner import FeatureScale, LinearLearner, LinearModel
 from .lom_tree import LOMTreeReference
 from .one_against_all import OneAgainstAllReference
+from .one_against_some import OneAgainstSomeReference
 from .progressive import ProgressiveError
 from .recall_tree import ClassPredictor, PathFeatures, RecallTreeReference
 
@@ -18,6 +19,7 @@ __all__ = [
     "LinearLearner",
     "LinearModel",
     "OneAgainstAllReference",
+    "OneAgainstSomeReference",
     "PathFeatures",
     "ProgressiveError",
     "RecallTreeReference",

@@ -1,0 +1,148 @@
+#include "recalltree/one_against_some.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include "explanation.hpp"
+#include "learner.hpp"
+#include "learners.hpp"
+#include "options.hpp"
+
+namespace recalltree::bindings {
+
+template <>
+struct Names<Keys> {
+  static constexpr const char* of[] = {"features", "trees", "both", "path"};
+};
+
+namespace {
+
+nb::dict config_of(const OneAgainstSome& model) {
+  const OneAgainstSomeConfig& c = model.config();
+  nb::dict out;
+  put(out, c.learner);
+  out["keys"] = name_of(c.keys);
+  out["max_candidates"] = c.max_candidates;
+  out["max_labels"] = c.max_labels;
+  out["max_entries"] = c.max_entries;
+  out["sublinear_tf"] = c.weighting.sublinear_tf;
+  out["use_idf"] = c.weighting.use_idf;
+  out["normalize"] = c.weighting.normalize;
+  out["count_decay"] = c.count_decay;
+  out["memory_budget"] = c.memory_budget;
+  return out;
+}
+
+// Everything the model knows of a class. Dense, however many features there are: for tests.
+nb::dict predictor(const OneAgainstSome& model, ClassId y) {
+  check_class(model, y);
+  const std::size_t n = model.config().learner.n_features;
+  std::vector<float> weights(n), accumulators(n);
+  std::vector<double> counts(n);
+  const ClassPairs::Table& table = model.pairs()[y];
+  table.visit([&](std::uint32_t key, std::uint32_t slot) {
+    counts[key] = table.values(slot).count / model.unit();
+    weights[key] = table.values(slot).weight;
+    accumulators[key] = table.accumulator(slot);
+  });
+  const OneAgainstSome::ClassView view = model.class_view(y);
+  nb::dict out;
+  out["examples"] = view.examples;
+  out["count"] = view.count;
+  out["counts"] = to_numpy(std::move(counts));
+  out["weights"] = to_numpy(std::move(weights));
+  out["accumulators"] = to_numpy(std::move(accumulators));
+  out["bias"] = view.bias;
+  out["bias_accumulator"] = view.bias_accumulator;
+  return out;
+}
+
+nb::dict histogram(const OneAgainstSome& model, std::uint32_t feature) {
+  if (feature >= model.config().learner.n_features) throw nb::index_error("no such feature");
+  std::vector<std::uint32_t> labels;
+  std::vector<double> counts;
+  double examples = 0.0;
+  float weight = 1.0f;
+  if (const auto* key = model.histograms().find(feature)) {
+    examples = key->examples / model.unit();
+    weight = key->weight;
+    for (const auto& entry : key->top(key->size)) {
+      labels.push_back(entry.label);
+      counts.push_back(double(entry.root) * double(entry.root) / model.unit());
+    }
+  }
+  nb::dict out;
+  out["examples"] = examples;
+  out["weight"] = weight;
+  out["labels"] = to_numpy(std::move(labels));
+  out["counts"] = to_numpy(std::move(counts));
+  return out;
+}
+
+nb::tuple frequent_classes(const OneAgainstSome& model) {
+  std::vector<std::uint32_t> labels;
+  std::vector<double> examples;
+  for (const auto& [label, weight] : model.frequent_classes()) {
+    labels.push_back(label);
+    examples.push_back(weight);
+  }
+  return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(examples)));
+}
+
+nb::dict explain_classes(const OneAgainstSome& model, const HeldRows& x,
+                         Vector<std::uint32_t> ids) {
+  const Rows& rows = the_row(model, x, model.config().learner.n_features);
+  const std::vector<ClassId> classes(ids.data(), ids.data() + ids.shape(0));
+  for (const ClassId y : classes) check_class(model, y);
+  OneAgainstSome::Explanation found = model.explain(rows, 0, classes);
+  const std::vector<std::size_t> shape{classes.size(), found.features.size()};
+  std::vector<float> contributions(found.votes);
+  for (std::size_t i = 0; i < contributions.size(); ++i) contributions[i] += found.predictors[i];
+  nb::dict out;
+  out["features"] = to_numpy(std::move(found.features));
+  out["bias"] = to_numpy(std::move(found.bias));
+  out["path"] = to_numpy(std::move(found.path));
+  out["votes"] = to_numpy(std::move(found.votes), shape);
+  out["predictors"] = to_numpy(std::move(found.predictors), shape);
+  out["contributions"] = to_numpy(std::move(contributions), shape);
+  return out;
+}
+
+}  // namespace
+
+void bind_one_against_some(nb::module_& m) {
+  auto one_against_some = nb::class_<OneAgainstSome>(m, "OneAgainstSome");
+  const OneAgainstSomeConfig standard;
+  one_against_some
+      .def(
+          "__init__",
+          [](OneAgainstSome* self, std::uint32_t n_features, bool sparse, const std::string& loss,
+             double learning_rate, double l2, const std::string& keys, std::uint32_t max_candidates,
+             std::uint32_t max_labels, std::uint32_t max_entries, bool sublinear_tf, bool use_idf,
+             bool normalize, double count_decay, std::uint64_t memory_budget) {
+            OneAgainstSomeConfig config;
+            config.learner = learner_config(n_features, sparse, loss, learning_rate, l2);
+            config.keys = parse<Keys>(keys);
+            config.max_candidates = max_candidates;
+            config.max_labels = max_labels;
+            config.max_entries = max_entries;
+            config.weighting = {sublinear_tf, use_idf, normalize};
+            config.count_decay = count_decay;
+            config.memory_budget = memory_budget;
+            new (self) OneAgainstSome(config);
+          },
+          nb::kw_only(), "n_features"_a, "sparse"_a = false, "loss"_a = "logistic",
+          "learning_rate"_a = 1.0, "l2"_a = 0.0, "keys"_a = "features",
+          "max_candidates"_a = standard.max_candidates, "max_labels"_a = standard.max_labels,
+          "max_entries"_a = standard.max_entries, "sublinear_tf"_a = true, "use_idf"_a = true,
+          "normalize"_a = true, "count_decay"_a = 0.0, "memory_budget"_a = 0)
+      .def("predictor", &predictor, "class_id"_a)
+      .def("histogram", &histogram, "feature"_a)
+      .def("frequent_classes", &frequent_classes)
+      .def_prop_ro("vote_scale", &OneAgainstSome::vote_scale)
+      .def("explain_classes", &explain_classes, "rows"_a, "class_ids"_a)
+      .def_prop_ro("config", &config_of);
+  bind_common<OneAgainstSome>(one_against_some);
+  bind_from_state<OneAgainstSome>(one_against_some);
+}
+
+}  // namespace recalltree::bindings

@@ -1,0 +1,69 @@
+// The label histogram of every key: of its labels, the M with the largest counts, in that order.
+//
+// A key is anything discrete that is active on an example. Here the keys are features: together
+// the histograms are an inverted index that is learned online. Kept are the square roots of the
+// counts, which is what a vote adds up. The counts of all labels, those that are not among the M
+// included, are in ClassPairs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "arena.hpp"
+#include "spin_lock.hpp"
+#include "stable_vector.hpp"
+#include "state.hpp"
+#include "types.hpp"
+
+namespace recalltree {
+
+class KeyHistograms {
+ public:
+  struct Entry {
+    ClassId label;
+    float root;  // square root of the label's count
+  };
+
+  // Guarded by the lock while several threads learn, but for the weight and its accumulator.
+  struct Key {
+    Entry* entries = nullptr;  // largest root first; equal ones: the label that got there first
+    std::uint32_t size = 0, capacity = 0;
+    double examples = 0.0;                     // weight of the examples that had this key
+    float weight = 1.0f, accumulator = 0.0f;  // how much the key's vote counts: learned
+    SpinLock lock;
+
+    std::span<const Entry> top(std::size_t n) const {
+      return {entries, n < size ? n : std::size_t{size}};
+    }
+  };
+
+  explicit KeyHistograms(std::uint32_t max_labels) : max_labels_(max_labels) {}
+
+  // A key that no example had yet has no histogram.
+  const Key* find(std::uint32_t key) const { return key < keys_.size() ? keys_.peek(key) : nullptr; }
+  Key& touch(std::uint32_t key) { return keys_.touch(key); }
+  std::size_t size() const { return keys_.size(); }
+
+  // The count of a label has grown, and its root with it. Returns how many entries were touched.
+  std::size_t raise(Key& key, ClassId label, float before, float after);
+  // Takes a label out, if it is there.
+  void remove(Key& key, ClassId label);
+  // All roots times a factor.
+  void rescale(float factor);
+
+  void save(State& state) const;
+  void load(const State& state, std::size_t n_features, std::size_t n_classes);
+  std::size_t bytes() const { return keys_.bytes() + arena_.used(); }
+
+ private:
+  std::size_t position(const Key& key, ClassId label, float root) const;
+  void make_room(Key& key);
+
+  std::uint32_t max_labels_;
+  Arena arena_;
+  StableVector<Key> keys_;
+};
+
+}  // namespace recalltree

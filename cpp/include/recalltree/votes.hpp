@@ -1,0 +1,81 @@
+// Sums of votes by class, and the classes with the largest of them. Lives in a thread's workspace:
+// as large as the entries that an example may read, whatever the number of classes.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "types.hpp"
+
+namespace recalltree {
+
+struct Candidate {
+  ClassId label;
+  float vote;
+};
+
+class Votes {
+ public:
+  // Room for the votes of this many classes.
+  void reserve(std::size_t classes) {
+    const std::size_t slots = std::bit_ceil(2 * classes + 2);
+    if (slots <= slots_.size()) return;
+    slots_.assign(slots, {});
+    shift_ = static_cast<std::uint32_t>(32 - std::countr_zero(slots));
+  }
+
+  void add(ClassId label, float vote) {
+    std::uint32_t i = (label * 0x9E3779B1u) >> shift_;
+    while (slots_[i].label_plus_1 != label + 1) {
+      if (slots_[i].label_plus_1 == 0) {
+        slots_[i].label_plus_1 = label + 1;
+        touched_.push_back(i);
+        break;
+      }
+      i = (i + 1) & static_cast<std::uint32_t>(slots_.size() - 1);
+    }
+    slots_[i].sum += vote;
+  }
+
+  // Moves the n classes for which value(class, sum) is largest into `best`, the largest first, and
+  // forgets all votes. Equal ones: the smaller class first.
+  template <class Value>
+  void take_best(std::size_t n, std::vector<Candidate>& best, Value value) {
+    best.clear();
+    for (const std::uint32_t i : touched_) {
+      Slot& slot = slots_[i];
+      const Candidate found{slot.label_plus_1 - 1, value(slot.label_plus_1 - 1, slot.sum)};
+      slot = {};
+      if (best.size() < n) {
+        best.push_back(found);
+        if (best.size() == n) std::make_heap(best.begin(), best.end(), better);
+      } else if (n > 0 && better(found, best.front())) {
+        std::pop_heap(best.begin(), best.end(), better);
+        best.back() = found;
+        std::push_heap(best.begin(), best.end(), better);
+      }
+    }
+    touched_.clear();
+    std::sort(best.begin(), best.end(), better);
+  }
+
+  std::size_t n_classes() const { return touched_.size(); }
+
+ private:
+  struct Slot {
+    std::uint32_t label_plus_1 = 0;  // 0: free
+    float sum = 0.0f;
+  };
+  static bool better(const Candidate& a, const Candidate& b) {
+    return a.vote > b.vote || (a.vote == b.vote && a.label < b.label);
+  }
+
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> touched_;
+  std::uint32_t shift_ = 32;
+};
+
+}  // namespace recalltree

@@ -1,0 +1,80 @@
+#include "recalltree/class_pairs.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace recalltree {
+
+// The smallest table in which at most two thirds of the slots are taken.
+std::uint32_t ClassPairs::capacity_for(std::uint32_t pairs) {
+  if (pairs == 0) return 0;
+  std::uint32_t capacity = 16;
+  while (std::uint64_t{pairs} * 3 > std::uint64_t{capacity} * 2) capacity *= 2;
+  return capacity;
+}
+
+std::uint32_t ClassPairs::find_or_add(Table& table, std::uint32_t key) {
+  if (const std::uint32_t known = table.find(key); known != kNone) return known;
+  const std::uint32_t capacity = capacity_for(table.size_ + 1);
+  if (capacity > table.capacity_)
+    rebuild(table, capacity, [](std::uint32_t, const Values&) { return true; });
+  return table.insert(key);
+}
+
+void ClassPairs::rescale(float factor) {
+  for (std::size_t y = 0; y < size(); ++y) {
+    Table& table = tables_[y];
+    table.visit([&](std::uint32_t, std::uint32_t slot) { table.values(slot).count *= factor; });
+  }
+}
+
+void ClassPairs::save(State& state) const {
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<std::uint32_t> keys;
+  std::vector<float> counts, weights, accumulators;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> order;
+  for (std::size_t y = 0; y < size(); ++y) {
+    const Table& table = tables_[y];
+    order.clear();
+    table.visit([&](std::uint32_t key, std::uint32_t slot) { order.emplace_back(key, slot); });
+    std::sort(order.begin(), order.end());
+    for (const auto& [key, slot] : order) {
+      keys.push_back(key);
+      counts.push_back(table.values(slot).count);
+      weights.push_back(table.values(slot).weight);
+      accumulators.push_back(table.accumulator(slot));
+    }
+    offsets.push_back(keys.size());
+  }
+  state.put("pairs.offsets", offsets);
+  state.put("pairs.keys", keys);
+  state.put("pairs.counts", counts);
+  state.put("pairs.weights", weights);
+  state.put("pairs.accumulators", accumulators);
+}
+
+void ClassPairs::load(const State& state, std::size_t n_features, std::size_t n_classes) {
+  const auto offsets = state.get<std::uint64_t>("pairs.offsets", n_classes + 1);
+  const auto keys = state.get<std::uint32_t>("pairs.keys", offsets.back());
+  const auto counts = state.get<float>("pairs.counts", offsets.back());
+  const auto weights = state.get<float>("pairs.weights", offsets.back());
+  const auto accumulators = state.get<float>("pairs.accumulators", offsets.back());
+  grow_to(n_classes);
+  for (std::size_t y = 0; y < n_classes; ++y) {
+    if (offsets[y] > offsets[y + 1] || offsets[y + 1] > keys.size())
+      throw std::invalid_argument("state: 'pairs.offsets' is not increasing");
+    Table& table = tables_[y];
+    rebuild(table, capacity_for(static_cast<std::uint32_t>(offsets[y + 1] - offsets[y])),
+            [](std::uint32_t, const Values&) { return true; });
+    for (std::size_t i = offsets[y]; i < offsets[y + 1]; ++i) {
+      if (keys[i] >= n_features || (i > offsets[y] && keys[i - 1] >= keys[i]))
+        throw std::invalid_argument("state: 'pairs.keys' is not a sorted list of features");
+      const std::uint32_t slot = table.insert(keys[i]);
+      table.values(slot) = {counts[i], weights[i]};
+      table.accumulator(slot) = accumulators[i];
+    }
+  }
+}
+
+}  // namespace recalltree

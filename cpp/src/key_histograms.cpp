@@ -1,0 +1,140 @@
+#include "recalltree/key_histograms.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+namespace recalltree {
+namespace {
+
+bool larger(const KeyHistograms::Entry& entry, float root) { return entry.root > root; }
+
+}  // namespace
+
+// Where a label with this root stands, or the size if it is not there.
+std::size_t KeyHistograms::position(const Key& key, ClassId label, float root) const {
+  const Entry* const begin = key.entries;
+  const Entry* const end = begin + key.size;
+  const auto is_label = [label](const Entry& entry) { return entry.label == label; };
+  if (root == 0.0f) return key.size;
+  // The histogram is sorted, so that only the labels with the same count need a look.
+  const Entry* to = std::lower_bound(begin, end, root, larger);
+  while (to != end && to->root == root && !is_label(*to)) ++to;
+  if (to != end && to->root == root) return static_cast<std::size_t>(to - begin);
+  // Another thread may have been between the count and its root.
+  return static_cast<std::size_t>(std::find_if(begin, end, is_label) - begin);
+}
+
+std::size_t KeyHistograms::raise(Key& key, ClassId label, float before, float after) {
+  std::size_t at = key.size;
+  // A label that fell behind the last of a full histogram is not there.
+  if (key.size < max_labels_ || before >= key.entries[key.size - 1].root)
+    at = position(key, label, before);
+  if (at == key.size) {
+    if (key.size == max_labels_) {
+      if (after <= key.entries[key.size - 1].root) return 1;
+      at = key.size - 1;
+    } else {
+      make_room(key);
+      at = key.size++;
+    }
+  } else if (after <= key.entries[at].root) {
+    return 1;  // another thread was quicker
+  }
+  Entry* to = std::lower_bound(key.entries, key.entries + at, after,
+                               [](const Entry& entry, float root) { return entry.root >= root; });
+  const std::size_t moved = static_cast<std::size_t>(key.entries + at - to);
+  std::memmove(to + 1, to, moved * sizeof(Entry));
+  *to = {label, after};
+  return moved + 1;
+}
+
+void KeyHistograms::remove(Key& key, ClassId label) {
+  Entry* const end = key.entries + key.size;
+  Entry* at = std::find_if(key.entries, end, [&](const Entry& e) { return e.label == label; });
+  if (at == end) return;
+  std::memmove(at, at + 1, static_cast<std::size_t>(end - at - 1) * sizeof(Entry));
+  --key.size;
+}
+
+void KeyHistograms::rescale(float factor) {
+  for (std::size_t k = 0; k < keys_.size(); ++k)
+    if (Key* key = keys_.peek(k)) {
+      key->examples *= double(factor) * double(factor);
+      for (std::size_t i = 0; i < key->size; ++i) key->entries[i].root *= factor;
+    }
+}
+
+void KeyHistograms::make_room(Key& key) {
+  if (key.size < key.capacity) return;
+  const std::uint32_t capacity = std::min(max_labels_, key.capacity ? 2 * key.capacity : 4);
+  auto* entries = static_cast<Entry*>(arena_.allocate(capacity * sizeof(Entry)));
+  if (key.size > 0) {
+    std::memcpy(entries, key.entries, key.size * sizeof(Entry));
+    arena_.release(key.entries, key.capacity * sizeof(Entry));
+  }
+  key.entries = entries;
+  key.capacity = capacity;
+}
+
+void KeyHistograms::save(State& state) const {
+  std::vector<std::uint32_t> keys, labels;
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<double> examples;
+  std::vector<float> weights, accumulators, roots;
+  for (std::size_t k = 0; k < keys_.size(); ++k) {
+    const Key* key = keys_.peek(k);
+    if (key == nullptr || key->examples == 0.0) continue;
+    keys.push_back(static_cast<std::uint32_t>(k));
+    examples.push_back(key->examples);
+    weights.push_back(key->weight);
+    accumulators.push_back(key->accumulator);
+    for (const Entry& entry : key->top(key->size)) {
+      labels.push_back(entry.label);
+      roots.push_back(entry.root);
+    }
+    offsets.push_back(labels.size());
+  }
+  state.put("keys.features", keys);
+  state.put("keys.examples", examples);
+  state.put("keys.weights", weights);
+  state.put("keys.accumulators", accumulators);
+  state.put("keys.offsets", offsets);
+  state.put("keys.labels", labels);
+  state.put("keys.roots", roots);
+}
+
+void KeyHistograms::load(const State& state, std::size_t n_features, std::size_t n_classes) {
+  const auto keys = state.get<std::uint32_t>("keys.features");
+  const auto examples = state.get<double>("keys.examples", keys.size());
+  const auto weights = state.get<float>("keys.weights", keys.size());
+  const auto accumulators = state.get<float>("keys.accumulators", keys.size());
+  const auto offsets = state.get<std::uint64_t>("keys.offsets", keys.size() + 1);
+  const auto labels = state.get<std::uint32_t>("keys.labels", offsets.back());
+  const auto roots = state.get<float>("keys.roots", offsets.back());
+  const auto check = [](bool fine, const char* what) {
+    if (!fine) throw std::invalid_argument(std::string("state: ") + what);
+  };
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    check(keys[i] < n_features && (i == 0 || keys[i - 1] < keys[i]),
+          "'keys.features' is not a sorted list of features");
+    check(offsets[i] <= offsets[i + 1] && offsets[i + 1] <= labels.size() &&
+              offsets[i + 1] - offsets[i] <= max_labels_,
+          "'keys.offsets' does not describe histograms");
+    Key& key = keys_.touch(keys[i]);
+    key.examples = examples[i];
+    key.weight = weights[i];
+    key.accumulator = accumulators[i];
+    float last = std::numeric_limits<float>::infinity();
+    for (std::size_t j = offsets[i]; j < offsets[i + 1]; ++j) {
+      check(labels[j] < n_classes, "a label does not exist");
+      check(roots[j] <= last, "a histogram is not sorted");
+      last = roots[j];
+      make_room(key);
+      key.entries[key.size++] = {labels[j], roots[j]};
+    }
+  }
+}
+
+}  // namespace recalltree

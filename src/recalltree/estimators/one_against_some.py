@@ -1,0 +1,199 @@
+"""One-against-some as an estimator: the keys of an example vote for its candidates."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from recalltree._core import OneAgainstSome
+from recalltree.estimators import defaults
+from recalltree.estimators.base import OnlineClassifier, as_limit
+
+
+class OneAgainstSomeClassifier(OnlineClassifier):
+    """One-against-some: one-against-all's accuracy at a cost that does not grow with the classes.
+
+    Every feature of an example keeps a histogram of the labels that it was seen with. The
+    histograms vote for a few candidate classes, and only these are compared, each with its own
+    linear predictor; a softmax over the candidates teaches both. See ``docs/algorithm.md``.
+
+    Parameters
+    ----------
+    keys : {"auto", "features"}, default="auto"
+        What votes. "features": every feature that is not zero. "auto" chooses by the kind of X.
+    max_candidates : int, default=40
+        How many classes are compared (F).
+    max_labels : int, default=512
+        How many labels the histogram of a key holds, those with the largest counts (M).
+    max_entries : int, default=2500
+        How many entries of histograms are read for one example (E): the keys that count most come
+        first, and in each histogram the labels with the largest counts.
+    sublinear_tf : bool, default=True
+        Let log(1 + |x|), with the sign of x, take the place of a feature's value x, as suits counts
+        of words.
+    use_idf : bool, default=True
+        Weight features by the root of their inverse document frequency among the examples so far.
+    normalize : bool, default=True
+        Scale the features of an example to unit length.
+    count_decay : float or None, default=None
+        Half-life of the label counts, in examples: old counts fade, so that the candidates follow
+        data that change. None keeps counts for ever.
+    learning_rate : float, default=1.0
+        Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
+    l2 : float, default=0.0
+        Strength of the L2 penalty.
+    n_passes : int, default=1
+        Passes of ``fit`` over the data; ``partial_fit`` always makes one. Later passes leave an
+        example out of the counts that vote for it, and make shorter steps.
+    shuffle : bool, default=True
+        Let ``fit`` visit the rows in a new random order in every pass. ``partial_fit`` never
+        shuffles.
+    early_stopping : bool, default=False
+        Let ``fit`` hold out rows, measure the error on them after every pass, stop when 2 passes
+        in a row did not make it smaller, and keep the model of the best pass.
+    validation_fraction : float, default=0.1
+        Share of the rows that ``early_stopping`` holds out, drawn at random.
+    n_jobs : int or None, default=None
+        Threads. None is 1; -1 is all cores. Predictions do not depend on it. With more than
+        one, threads learn at the same time and write the same weights without waiting for each
+        other: learning is then not reproducible to the bit.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the rows. With a number and one thread, the model is the same bit for
+        bit every time.
+    verbose : int, default=0
+        1 shows a progress bar on standard error while learning.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels. The position of a label is its column everywhere. After ``fit`` they are
+        sorted; labels that ``partial_fit`` brings are appended in the order of their first
+        appearance, so that columns never move.
+    n_classes_seen_ : int
+        How many classes were learned so far.
+    n_features_in_ : int
+        How many features X has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had names that are all strings.
+    progressive_error_ : float
+        The error of predicting each example just before learning it, over the first pass of
+        ``fit`` and all of ``partial_fit``.
+    progressive_curve_ : ndarray
+        How it went: fields "examples", "error" (so far) and "recent_error", at most 256 moments.
+    memory_bytes_ : int
+        Bytes that the model takes.
+    memory_by_part_ : dict
+        The same by part.
+    n_iter_ : int
+        Passes that ``fit`` completed.
+    validation_errors_ : ndarray of shape (n_iter_,)
+        The error on the held-out rows after each pass, with ``early_stopping``.
+    work_ : dict
+        Counts of the work done: linear evaluations, histogram touches, examples.
+
+    See Also
+    --------
+    RecallTreeClassifier : Finds the candidates at the end of a single path down a tree.
+    OneAgainstAllClassifier : Compares all classes, at a cost linear in their number.
+
+    Examples
+    --------
+    Documents by their words:
+
+    >>> from recalltree import OneAgainstSomeClassifier
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> texts = ["the cat sat", "a cat and a cat", "the dog barked", "a dog and a bone"]
+    >>> words = CountVectorizer()
+    >>> X = words.fit_transform(texts)
+    >>> clf = OneAgainstSomeClassifier(n_passes=2).fit(X, ["cat", "cat", "dog", "dog"])
+    >>> clf.predict(words.transform(["that cat", "the dog"]))
+    array(['cat', 'dog'], dtype=object)
+    """
+
+    _algorithm = "one-against-some"
+    _core_type = OneAgainstSome
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{
+            name: constraint
+            for name, constraint in OnlineClassifier._parameter_constraints.items()
+            if name != "loss"
+        },
+        "keys": [StrOptions({"auto", "features"})],
+        "max_candidates": [Interval(Integral, 1, None, closed="left")],
+        "max_labels": [Interval(Integral, 1, None, closed="left")],
+        "max_entries": [Interval(Integral, 1, 2**24, closed="both")],
+        "sublinear_tf": ["boolean"],
+        "use_idf": ["boolean"],
+        "normalize": ["boolean"],
+        "count_decay": [None, Interval(Real, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        keys: str = defaults.KEYS,
+        max_candidates: int = defaults.MAX_CANDIDATES,
+        max_labels: int = defaults.MAX_LABELS,
+        max_entries: int = defaults.MAX_ENTRIES,
+        sublinear_tf: bool = defaults.SUBLINEAR_TF,
+        use_idf: bool = defaults.USE_IDF,
+        normalize: bool = defaults.NORMALIZE,
+        count_decay: float | None = None,
+        learning_rate: float = defaults.LEARNING_RATE,
+        l2: float = defaults.L2,
+        n_passes: int = defaults.N_PASSES,
+        shuffle: bool = defaults.SHUFFLE,
+        early_stopping: bool = defaults.EARLY_STOPPING,
+        validation_fraction: float = defaults.VALIDATION_FRACTION,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            loss=defaults.LOSS,
+            learning_rate=learning_rate,
+            l2=l2,
+            n_passes=n_passes,
+            shuffle=shuffle,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.keys = keys
+        self.max_candidates = max_candidates
+        self.max_labels = max_labels
+        self.max_entries = max_entries
+        self.sublinear_tf = sublinear_tf
+        self.use_idf = use_idf
+        self.normalize = normalize
+        self.count_decay = count_decay
+
+    def _own_config(self) -> dict[str, Any]:
+        return {
+            "keys": "features",
+            "max_candidates": as_limit(self.max_candidates),
+            "max_labels": as_limit(self.max_labels),
+            "max_entries": as_limit(self.max_entries),
+            "sublinear_tf": bool(self.sublinear_tf),
+            "use_idf": bool(self.use_idf),
+            "normalize": bool(self.normalize),
+            "count_decay": float(self.count_decay or 0),
+        }
+
+    def _link(self, scores: NDArray[np.float32], best: NDArray[np.float32]) -> NDArray[np.float64]:
+        return np.exp(scores.astype(np.float64) - best.astype(np.float64))
+
+    def _scores_per_row(self) -> int:
+        return min(self._config["max_candidates"], self._fitted_core().n_classes_seen)
+
+    def _classes_by_frequency(self) -> NDArray[np.int64]:
+        frequent, _ = self._fitted_core().frequent_classes()
+        others = np.setdiff1d(np.arange(len(self._labels)), frequent)
+        return np.concatenate([frequent.astype(np.int64), others])
