@@ -25,9 +25,6 @@ candidates if it is missing; A and u then do not learn, since the keys did not f
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 
 from .progressive import ProgressiveError
@@ -166,8 +163,8 @@ class OneAgainstSomeReference:
         count_decay=None,
         learning_rate=1.0,
         l2=0.0,
-        loss: Any = None,
-        memory_budget: Any = None,
+        loss=None,
+        memory_budget=None,
     ):
         self.n_features = n_features
         self.max_candidates = max_candidates
@@ -387,7 +384,7 @@ def softmax(scores):
 
     Examples
     --------
-    >>> softmax(np.array([0.0, math.log(3.0)])).round(2)
+    >>> softmax(np.array([0.0, np.log(3.0)])).round(2)
     array([0.25, 0.75])
     """
     powers = np.exp(scores - scores.max())
