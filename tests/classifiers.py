@@ -35,7 +35,9 @@ VARIANTS = [
     OneAgainstAllClassifier(negative_samples=2, loss="squared", random_state=0),
     LOMTreeClassifier(random_state=0),
     LOMTreeClassifier(max_nodes=4, swap_resistance=0.1, l2=1e-4, random_state=0),
-    OneAgainstSomeClassifier(keys="features", random_state=0),
+    OneAgainstSomeClassifier(random_state=0),
+    OneAgainstSomeClassifier(keys="both", n_trees=2, max_candidates=4, random_state=0),
+    OneAgainstSomeClassifier(keys="path", max_candidates=4, random_state=0),
     OneAgainstSomeClassifier(
         keys="features",
         max_candidates=4,

@@ -28,7 +28,6 @@ ZERO_IS_NONE = {
     "count_decay",
     "negative_samples",
     "max_nodes",
-    "memory_budget",
 }
 
 

@@ -16,7 +16,9 @@ from recalltree._core import MappedOneAgainstAll
 from recalltree.model_file import read_header
 from recalltree.model_file.bfloat16 import from_bfloat16, to_bfloat16
 
-variants = pytest.mark.parametrize("variant", VARIANTS, ids=str)
+#: Those whose files can be viewed; the others are kept whole.
+COMPACTED = [variant for variant in VARIANTS if variant._mapped_core_type is not None]
+variants = pytest.mark.parametrize("variant", COMPACTED, ids=str)
 layouts = pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 dtypes = pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 

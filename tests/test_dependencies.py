@@ -21,9 +21,9 @@ LAYERS = [
     "arena config distinct example half intended_race rows spin_lock stable_vector state"
     " thread_team types",
     "kernels kernels_impl",
-    "class_matrix class_pairs criteria dense_weights feature_scale feature_weighting key_histograms"
-    " label_histogram label_index linear_learner mapped_weights recall_rules sparse_weights tree"
-    " votes voting_workspace weights workspace",
+    "class_matrix class_pairs criteria dense_weights feature_centring feature_scale"
+    " feature_weighting key_forest key_histograms label_histogram label_index linear_learner"
+    " mapped_weights recall_rules sparse_weights tree votes voting_workspace weights workspace",
     "explanation learner lom_tree mapped_lom_tree mapped_model mapped_one_against_all"
     " mapped_recall_tree one_against_all one_against_some predictor recall_tree",
 ]

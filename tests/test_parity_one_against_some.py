@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from side_by_side import CoreModel, Follower, assert_close, close_to
+from side_by_side import CoreModel, Follower, FollowingLearner, assert_close, close_to
 from streams import configs, make_stream, parity_settings, streams
 
 from recalltree import _core
 from recalltree.reference import OneAgainstSomeReference
-from recalltree.reference.one_against_some import SMALL_GRADIENT
+from recalltree.reference.key_forest import random_hyperplane
 
 CHECK_ALL_EVERY = 500
 COUNT_TOLERANCE = 1e-5
@@ -21,8 +21,19 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
     """The reference; where float32 cannot tell, it takes the core's side."""
 
     def __init__(self, core):
-        super().__init__(**core.reference_config())
+        config = {**core.reference_config(), "sparse": core.stream.sparse}
+        super().__init__(**config, seed=core.model.config["seed"])
         self.core = core
+        self.forest.goes_right = self.goes_right
+        self.forest.stops = self.stops
+        self.forest.learner = FollowingLearner(self.forest.learner, self.core_router)
+        self.centring_observes, self.centring.observe_scale = (
+            self.centring.observe_scale,
+            self.observe_scale,
+        )
+        self.leaving_out = self.counting = False
+        self.core_nodes = []
+        self._beginnings = []
         self.follower = Follower()
         self.core_candidates = []
         self.core_label = None
@@ -34,14 +45,78 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
         self.core_rankings = {
             int(k): self.core.model.histogram(int(k))["labels"].tolist() for k in np.flatnonzero(x)
         }
+        self.core_nodes = self.core.model.key_nodes(self.core.rows(row)) if self.classes else []
+        self.core_nodes = [self.forest.nodes[n] for n in self.core_nodes]
         self.core_accumulators = {y: self.core_accumulator(y) for y in self.classes}
+        self.core_frequent = self.core.model.frequent_classes()[0].tolist()
         if self.classes:
             self.core_candidates, self.core_scores = self.core.candidates(row)
             self.core_label = self.core.predict(row)
 
+    # Where a margin, or a difference of bounds, is within rounding of 0: as the core did.
+
+    def goes_right(self, node, margin):
+        def core_counted(side):
+            child = self.core.model.node(node.number)["right" if side else "left"]
+            total = self.core.model.node(child)["counts"].sum() if child >= 0 else 0.0
+            before = node.children[side].histogram.total if node.children[side] else 0.0
+            return total > self.fading * (before + self.weight / 2)
+
+        def core_says():
+            if self.counting:
+                counted = [core_counted(side) for side in (False, True)]
+                return counted.index(True) if sum(counted) == 1 else None
+            below = [descends_from(self.core_nodes[node.tree], c) for c in node.children]
+            return below.index(True) if sum(below) == 1 else None
+
+        own = margin > 0
+        return bool(self.follower.choose(int(own), close_to(0.0, margin), core_says))
+
+    def stops(self, node, child):
+        forest = self.forest
+        own = forest.stops_early and forest.recall(node) > forest.recall(child)
+        ambiguous = forest.stops_early and close_to(forest.recall(node), forest.recall(child))
+
+        def core_says():
+            return None if self.counting else not descends_from(self.core_nodes[node.tree], child)
+
+        return self.follower.choose(own, ambiguous, core_says)
+
+    def core_router(self, model):
+        number = next(n.number for n in self.forest.nodes if n.router is model)
+        row = self.core.model.node(number)
+        return row | {"weights": row["weights"] + self.beginnings[number][:-1]}
+
+    @property
+    def beginnings(self):
+        """The hyperplanes at which routers begin, which the core does not keep with them."""
+        forest = self.forest
+        for node in forest.nodes[len(self._beginnings) :]:
+            self._beginnings.append(
+                random_hyperplane(
+                    forest.seed, node.tree, node.place, forest.n_features, forest.sparse
+                )
+            )
+        return self._beginnings
+
     def core_accumulator(self, label):
         """Return what grows in the core whenever a class learns."""
         return self.core.model.predictor(label)["bias_accumulator"]
+
+    def observe_scale(self, x):
+        # From here on the core has counted the example, and if the scales change, its candidates
+        # are not those of its prediction.
+        self.counting = True
+        if self.has_dense_predictors and (np.abs(x) > self.centring.largest).any():
+            self.leaving_out = True
+        self.centring_observes(x)
+
+    def most_frequent(self):
+        theirs = self.core_frequent
+        counts = self.everywhere.counts
+        own = sorted(counts.values(), reverse=True)[: len(theirs)]
+        assert_close([counts[y] for y in theirs], own, "frequent classes")
+        return theirs
 
     def ranking(self, key):
         # Sums of the same shares in another order may differ in their last digit.
@@ -53,9 +128,9 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
 
     def best_candidates(self, values):
         own = super().best_candidates(values)
-        if self.leaving_out or own == self.core_candidates:
+        if self.leaving_out or own == self.core_candidates[: len(own)]:
             return own
-        theirs = self.core_candidates
+        theirs = self.core_candidates[: len(own)]
         largest = [values[y] for y in own]
         assert_close([values[y] for y in theirs], largest, "votes", VOTE_TOLERANCE)
         return theirs
@@ -63,6 +138,7 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
     def best(self, scored):
         own = super().best(scored)
         self.last = scored.candidates, scored.scores()
+        self.last_routes = scored.routes
         by_label = dict(zip(*self.last, strict=True))
         theirs = by_label.get(self.core_label, -np.inf)
         ambiguous = close_to(max(by_label.values()), theirs)
@@ -72,24 +148,35 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
         def core_learned():
             return self.core_accumulator(label) > self.core_accumulators.get(label, 0.0)
 
-        ambiguous = abs(abs(gradient) - SMALL_GRADIENT) < VOTE_TOLERANCE
+        ambiguous = abs(abs(gradient) - self.small_gradient) < VOTE_TOLERANCE
         return self.follower.choose(super().is_worth_it(label, gradient), ambiguous, core_learned)
 
     def learn(self, x, y, weight, first_pass):
         self.leaving_out = not first_pass
+        self.weight = weight
         super().learn(x, y, weight, first_pass)
-        self.leaving_out = False
+        self.leaving_out = self.counting = False
+
+
+def descends_from(node, ancestor):
+    """Whether a node is in the subtree of another one of the same tree."""
+    if ancestor is None:
+        return False
+    place = node.place
+    while place > ancestor.place:
+        place //= 2
+    return place == ancestor.place
 
 
 def run(stream, config):
     """Feed a stream to both and compare after every step."""
     core = CoreModel(_core, _core.OneAgainstSome, stream, config)
     reference = FollowingOneAgainstSome(core)
-    reference.leaving_out = False
     for position, row, x, y, weight, first_pass in stream.steps():
         reference.watch(row, x)
         if position > 0:
             assert reference.predict(x) == reference.core_label
+            assert [path[-1] for path, _ in reference.last_routes] == reference.core_nodes
             assert reference.last[0] == reference.core_candidates
             assert_close(reference.core_scores, reference.last[1], "scores", VOTE_TOLERANCE)
         core.learn(row, first_pass)
@@ -98,14 +185,16 @@ def run(stream, config):
         assert core.model.n_classes_seen == len(reference.classes)
         assert core.model.progressive_weight == reference.progressive.weight
         assert core.model.progressive_errors == reference.progressive.errors
-        scale = reference.vote_scale.values[0]
-        assert_close(core.model.vote_scale, scale, "vote scale", VOTE_TOLERANCE)
+        scales = reference.scales.values
+        assert_close(core.model.vote_scales, scales, "vote scales", VOTE_TOLERANCE)
+        assert core.model.n_nodes == len(reference.forest.nodes)
         assert_keys_agree(core.model, reference, np.flatnonzero(x))
         assert_classes_agree(core.model, reference, [y])
         if position % CHECK_ALL_EVERY == 0:
             assert_classes_agree(core.model, reference, reference.classes)
     assert_classes_agree(core.model, reference, reference.classes)
     assert_keys_agree(core.model, reference, range(stream.n_features))
+    assert_nodes_agree(core.model, reference)
     # Two thirds of the gradients of a few candidates can be anywhere.
     reference.follower.assert_rare(share=0.005)
     return reference
@@ -125,6 +214,18 @@ def assert_keys_agree(model, reference, keys):
         assert_close(theirs["weight"], weight, "key weight", VOTE_TOLERANCE)
 
 
+def assert_nodes_agree(model, reference):
+    for node in reference.forest.nodes:
+        theirs = model.node(node.number)
+        children = [-1 if child is None else child.number for child in node.children]
+        assert [theirs["left"], theirs["right"]] == children
+        assert theirs["labels"].tolist() == list(node.histogram.counts)
+        assert_close(theirs["counts"], list(node.histogram.counts.values()), "counts of a node")
+        weights = node.router.weights - reference.beginnings[node.number][:-1]
+        assert_close(theirs["weights"], weights, "router", VOTE_TOLERANCE)
+        assert_close(theirs["bias"], node.router.bias, "router's bias", VOTE_TOLERANCE)
+
+
 def assert_classes_agree(model, reference, labels):
     for y in labels:
         theirs, ours = model.predictor(y), reference.classes[y]
@@ -137,6 +238,11 @@ def assert_classes_agree(model, reference, labels):
 
 CHOICES = {
     "max_candidates": [40, 1, 3, 8],
+    "n_trees": [1, 2, 4],
+    "max_depth": [None, 1, 4],
+    "bound_lambda": [1.0, 0.1],
+    "center": [True, True, False],
+    "seed": [0, 1, 2**31 - 1],
     "max_labels": [512, 1, 4, 10],
     "max_entries": [2500, 15, 60],
     "sublinear_tf": [True, True, False],
@@ -148,12 +254,17 @@ CHOICES = {
 }
 
 
+KEYS = ["features", "trees", "both", "path"]
+
+
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-@parity_settings(max_examples=4)
+@pytest.mark.parametrize("keys", KEYS)
+@parity_settings(max_examples=2)
 @given(data=st.data())
-def test_every_step_agrees(sparse, data):
-    stream = data.draw(streams(sparse, 1, sparse=sparse, max_classes=25))
-    config = data.draw(configs(sparse, 2, choices=CHOICES))
+def test_every_step_agrees(sparse, keys, data):
+    salt = sparse, KEYS.index(keys)
+    stream = data.draw(streams(*salt, sparse=sparse, max_classes=25))
+    config = data.draw(configs(*salt, choices=CHOICES)) | {"keys": keys}
     if stream.n_passes > 1:
         # Where an example that is left out has two equal candidates for the last place cannot be
         # seen from outside; test_small_histograms_agree has no such example.
@@ -166,16 +277,26 @@ def test_defaults_agree_while_classes_keep_arriving(n_passes):
     stream = make_stream(
         seed=7, n_classes=70, n_features=30, sparse=True, weighted=True, n_passes=n_passes
     )
-    reference = run(stream, {})
+    reference = run(stream, {"keys": "features"})
     assert reference.progressive.errors < 0.8 * reference.progressive.weight
+
+
+@pytest.mark.parametrize("keys", ["trees", "path"])
+def test_trees_agree_while_classes_keep_arriving(keys):
+    stream = make_stream(seed=8, n_classes=70, n_features=12, weighted=True, n_passes=2)
+    reference = run(stream, {"keys": keys, "n_trees": 3, "max_candidates": 8, "seed": 5})
+    assert reference.progressive.errors < 0.8 * reference.progressive.weight
+    assert len(reference.forest.nodes) > 30
 
 
 def test_small_histograms_agree():
     stream = make_stream(seed=9, n_classes=40, n_features=20, sparse=True, n_passes=2)
-    reference = run(stream, {"max_labels": 5, "max_entries": 30, "max_candidates": 6})
+    config = {"keys": "features", "max_labels": 5, "max_entries": 30, "max_candidates": 6}
+    reference = run(stream, config)
     assert max(len(histogram.counts) for histogram in reference.histograms) > 5
 
 
-def test_counts_agree_after_many_half_lives():
+@pytest.mark.parametrize("keys", ["features", "trees"])
+def test_counts_agree_after_many_half_lives(keys):
     stream = make_stream(seed=13, n_classes=20, n_features=15, sparse=True, late=False)
-    run(stream, {"count_decay": 12.0})
+    run(stream, {"keys": keys, "count_decay": 12.0})

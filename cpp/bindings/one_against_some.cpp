@@ -1,17 +1,19 @@
 #include "recalltree/one_against_some.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include "explanation.hpp"
 #include "learner.hpp"
 #include "learners.hpp"
 #include "options.hpp"
+#include "weights.hpp"
 
 namespace recalltree::bindings {
 
 template <>
 struct Names<Keys> {
-  static constexpr const char* of[] = {"features", "trees", "both", "path"};
+  static constexpr const char* of[] = {"auto", "features", "trees", "both", "path"};
 };
 
 namespace {
@@ -27,8 +29,12 @@ nb::dict config_of(const OneAgainstSome& model) {
   out["sublinear_tf"] = c.weighting.sublinear_tf;
   out["use_idf"] = c.weighting.use_idf;
   out["normalize"] = c.weighting.normalize;
+  out["center"] = c.center;
+  out["n_trees"] = c.n_trees;
+  out["max_depth"] = c.max_depth;
+  out["bound_lambda"] = c.bound_lambda;
   out["count_decay"] = c.count_decay;
-  out["memory_budget"] = c.memory_budget;
+  out["seed"] = c.seed;
   return out;
 }
 
@@ -44,6 +50,11 @@ nb::dict predictor(const OneAgainstSome& model, ClassId y) {
     weights[key] = table.values(slot).weight;
     accumulators[key] = table.accumulator(slot);
   });
+  if (model.has_dense_predictors()) {
+    const RowContents row = model.predictors().contents(y);
+    weights = row.weights;
+    accumulators = row.accumulators;
+  }
   const OneAgainstSome::ClassView view = model.class_view(y);
   nb::dict out;
   out["examples"] = view.examples;
@@ -76,6 +87,27 @@ nb::dict histogram(const OneAgainstSome& model, std::uint32_t feature) {
   out["labels"] = to_numpy(std::move(labels));
   out["counts"] = to_numpy(std::move(counts));
   return out;
+}
+
+nb::dict node(const OneAgainstSome& model, NodeId n) {
+  const Tree& tree = model.forest().tree();
+  check_node(n, tree.size());
+  const LabelHistogram& histogram = tree[n].histogram;
+  nb::dict out =
+      row_dict(model.forest().routers(), tree[n].router, model.config().learner.n_features);
+  std::vector<double> counts(histogram.counts());
+  for (double& count : counts) count /= model.unit();
+  out["left"] = static_cast<std::int32_t>(tree[n].left.load());
+  out["right"] = static_cast<std::int32_t>(tree[n].right.load());
+  out["depth"] = tree[n].depth;
+  out["labels"] = to_numpy(std::vector<std::uint32_t>(histogram.labels()));
+  out["counts"] = to_numpy(std::move(counts));
+  return out;
+}
+
+nb::object key_nodes(const OneAgainstSome& model, const HeldRows& x) {
+  const Rows& rows = the_row(model, x, model.config().learner.n_features);
+  return to_numpy(model.key_nodes(rows, 0));
 }
 
 nb::tuple frequent_classes(const OneAgainstSome& model) {
@@ -118,7 +150,8 @@ void bind_one_against_some(nb::module_& m) {
           [](OneAgainstSome* self, std::uint32_t n_features, bool sparse, const std::string& loss,
              double learning_rate, double l2, const std::string& keys, std::uint32_t max_candidates,
              std::uint32_t max_labels, std::uint32_t max_entries, bool sublinear_tf, bool use_idf,
-             bool normalize, double count_decay, std::uint64_t memory_budget) {
+             bool normalize, bool center, std::uint32_t n_trees, std::uint32_t max_depth,
+             double bound_lambda, double count_decay, std::uint64_t seed) {
             OneAgainstSomeConfig config;
             config.learner = learner_config(n_features, sparse, loss, learning_rate, l2);
             config.keys = parse<Keys>(keys);
@@ -126,19 +159,29 @@ void bind_one_against_some(nb::module_& m) {
             config.max_labels = max_labels;
             config.max_entries = max_entries;
             config.weighting = {sublinear_tf, use_idf, normalize};
+            config.center = center;
+            config.n_trees = n_trees;
+            config.max_depth = max_depth;
+            config.bound_lambda = bound_lambda;
             config.count_decay = count_decay;
-            config.memory_budget = memory_budget;
+            config.seed = seed;
             new (self) OneAgainstSome(config);
           },
           nb::kw_only(), "n_features"_a, "sparse"_a = false, "loss"_a = "logistic",
-          "learning_rate"_a = 1.0, "l2"_a = 0.0, "keys"_a = "features",
+          "learning_rate"_a = 1.0, "l2"_a = 0.0, "keys"_a = "auto",
           "max_candidates"_a = standard.max_candidates, "max_labels"_a = standard.max_labels,
           "max_entries"_a = standard.max_entries, "sublinear_tf"_a = true, "use_idf"_a = true,
-          "normalize"_a = true, "count_decay"_a = 0.0, "memory_budget"_a = 0)
+          "normalize"_a = true, "center"_a = true, "n_trees"_a = standard.n_trees,
+          "max_depth"_a = standard.max_depth, "bound_lambda"_a = 1.0, "count_decay"_a = 0.0,
+          "seed"_a = 0)
       .def("predictor", &predictor, "class_id"_a)
       .def("histogram", &histogram, "feature"_a)
       .def("frequent_classes", &frequent_classes)
-      .def_prop_ro("vote_scale", &OneAgainstSome::vote_scale)
+      .def("node", &node, "node"_a)
+      .def("key_nodes", &key_nodes, "rows"_a)
+      .def_prop_ro("n_nodes", [](const OneAgainstSome& t) { return t.forest().tree().size(); })
+      .def_prop_ro("max_candidates_now", &OneAgainstSome::max_candidates)
+      .def_prop_ro("vote_scales", &OneAgainstSome::vote_scales)
       .def("explain_classes", &explain_classes, "rows"_a, "class_ids"_a)
       .def_prop_ro("config", &config_of);
   bind_common<OneAgainstSome>(one_against_some);

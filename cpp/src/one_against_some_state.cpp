@@ -18,23 +18,53 @@ std::vector<std::pair<ClassId, double>> OneAgainstSome::frequent_classes() const
   return all;
 }
 
+std::vector<NodeId> OneAgainstSome::key_nodes(const Rows& rows, std::size_t i) const {
+  Workspace ws;
+  read_example(rows, i, 0.0, ws);
+  forest_.descend(ws.x, n_classes_seen(), unit(), ws.voting.routes, ws.work, false);
+  std::vector<NodeId> nodes;
+  for (const Route& route : ws.voting.routes) nodes.push_back(route.back().node);
+  return nodes;
+}
+
 OneAgainstSome::Explanation OneAgainstSome::explain(const Rows& rows, std::size_t i,
                                                     const std::vector<ClassId>& classes) const {
-  std::vector<ActiveKey> keys;
-  weighting_.read(rows, i, histograms_, examples_, 0.0, unit(), keys);
+  Workspace ws;
+  read_example(rows, i, 0.0, ws);
   Explanation found;
-  for (const ActiveKey& key : keys) found.features.push_back(key.key);
+  // The features of the predictors' rows are all those of the example; the pairs' the same ones.
+  if (has_dense_predictors())
+    for (std::uint32_t j = 0; j < config_.n_features; ++j) {
+      if (ws.x.dense.data()[j] != 0.0f) found.features.push_back(j);
+    }
+  else
+    for (const ActiveKey& key : ws.voting.keys) found.features.push_back(key.key);
+  std::vector<float> node_votes(n_classes(), 0.0f);
+  if (forest_.n_trees() > 0) {
+    forest_.descend(ws.x, n_classes_seen(), unit(), ws.voting.routes, ws.work, false);
+    forest_.vote(ws.voting.routes, false,
+                 [&](ClassId label, float vote) { node_votes[label] += vote; });
+  }
+  const float A = features_vote_ ? feature_scale_.value : 0.0f;
   for (const ClassId y : classes) {
     found.bias.push_back(ranked_[y].bias);
-    found.path.push_back(0.0f);
+    found.path.push_back(node_scale_.value * node_votes[y]);
     const ClassPairs::Table& table = pairs_[y];
-    for (const ActiveKey& key : keys) {
-      const std::uint32_t slot = table.find(key.key);
-      const bool known = slot != ClassPairs::kNone;
-      const ClassPairs::Values pair = known ? table.values(slot) : ClassPairs::Values{};
-      found.votes.push_back(vote_scale_ * key.pull * std::sqrt(pair.count) *
-                            ranked_[y].inverse_norm);
-      found.predictors.push_back(key.value * pair.weight);
+    std::size_t k = 0;  // the keys are sorted like the features, and are some of them
+    for (const std::uint32_t feature : found.features) {
+      float vote = 0.0f, predictor = 0.0f;
+      while (k < ws.voting.keys.size() && ws.voting.keys[k].key < feature) ++k;
+      if (k < ws.voting.keys.size() && ws.voting.keys[k].key == feature) {
+        const ActiveKey& key = ws.voting.keys[k];
+        if (const std::uint32_t slot = table.find(feature); slot != ClassPairs::kNone) {
+          vote = A * key.pull * std::sqrt(table.values(slot).count) * ranked_[y].inverse_norm;
+          predictor = key.value * table.values(slot).weight;
+        }
+      }
+      if (has_dense_predictors())
+        predictor = predictors_.values(y)[feature] * ws.x.dense.data()[feature];
+      found.votes.push_back(vote);
+      found.predictors.push_back(predictor);
     }
   }
   return found;
@@ -62,7 +92,12 @@ State OneAgainstSome::save() {
   state.put("classes.bias_accumulators", bias_accumulators);
   state.put("frequent.labels", frequent);
   state.put("frequent.roots", roots);
-  state.put("vote.scale", std::vector<float>{vote_scale_, vote_accumulator_});
+  forest_.save(state);
+  predictors_.save("predictors", state);
+  state.put("centring.mean", centring_.mean());
+  state.put("centring.sums", std::vector<double>{centring_.norm_sum(), centring_.weight_sum()});
+  state.put("vote.scales", std::vector<float>{feature_scale_.value, feature_scale_.accumulator,
+                                              node_scale_.value, node_scale_.accumulator});
   state.put("counted.examples", std::vector<double>{examples_, unit_origin_});
   state.put("counted.n", std::vector<std::uint64_t>{n_counted_});
   return state;
@@ -76,6 +111,15 @@ void OneAgainstSome::load(const State& state) {
   const auto sums = state.get<double>("classes.sums", 2 * n);
   const auto bias = state.get<float>("classes.bias", n);
   const auto bias_accumulators = state.get<float>("classes.bias_accumulators", n);
+  forest_.load(state, n);
+  predictors_.load("predictors", state);
+  if (predictors_.size() != (has_dense_predictors() ? n : 0))
+    throw std::invalid_argument("state: predictors and classes differ in number");
+  const auto mean = state.get<float>("centring.mean", centring_.mean().size());
+  centring_.mean().assign(mean.begin(), mean.end());
+  const auto centring = state.get<double>("centring.sums", 2);
+  centring_.norm_sum() = centring[0];
+  centring_.weight_sum() = centring[1];
   begin_batch({});
   for (std::size_t y = 0; y < n; ++y) {
     classes_[y].examples = sums[2 * y];
@@ -89,9 +133,9 @@ void OneAgainstSome::load(const State& state) {
     if (frequent[i] >= n) throw std::invalid_argument("state: a label does not exist");
     histograms_.raise(everywhere_, frequent[i], 0.0f, roots[i]);
   }
-  const auto scale = state.get<float>("vote.scale", 2);
-  vote_scale_ = scale[0];
-  vote_accumulator_ = scale[1];
+  const auto scales = state.get<float>("vote.scales", 4);
+  feature_scale_ = {scales[0], scales[1]};
+  node_scale_ = {scales[2], scales[3]};
   const auto examples = state.get<double>("counted.examples", 2);
   examples_ = examples[0];
   unit_origin_ = examples[1];
@@ -99,10 +143,13 @@ void OneAgainstSome::load(const State& state) {
 }
 
 std::vector<std::pair<std::string, std::size_t>> OneAgainstSome::memory() const {
-  return {{"histograms", histograms_.bytes()},
+  return {{"histograms", histograms_.bytes() + forest_.tree().histogram_bytes()},
           {"pairs", pairs_.bytes()},
+          {"predictors", predictors_.bytes()},
+          {"routers", forest_.routers().bytes()},
+          {"nodes", forest_.tree().node_bytes()},
           {"classes", classes_.bytes() + ranked_.size() * sizeof(Ranked)},
-          {"feature_scale", learner_.scale.bytes()}};
+          {"feature_scale", learner_.scale.bytes() + centring_.bytes()}};
 }
 
 }  // namespace recalltree

@@ -179,15 +179,19 @@ class OneAgainstSome(_Learner):
         loss: str = "logistic",
         learning_rate: float = 1.0,
         l2: float = 0.0,
-        keys: str = "features",
-        max_candidates: int = 40,
+        keys: str = "auto",
+        max_candidates: int = 0,
         max_labels: int = 512,
         max_entries: int = 2500,
         sublinear_tf: bool = True,
         use_idf: bool = True,
         normalize: bool = True,
+        center: bool = True,
+        n_trees: int = 8,
+        max_depth: int = 0,
+        bound_lambda: float = 1.0,
         count_decay: float = 0.0,
-        memory_budget: int = 0,
+        seed: int = 0,
     ) -> None: ...
     @staticmethod
     def from_state(state: dict[str, Any], **config: Any) -> OneAgainstSome: ...
@@ -196,12 +200,19 @@ class OneAgainstSome(_Learner):
     def predictor(self, class_id: int) -> dict[str, Any]: ...
     # a key: "examples", "weight", "labels" and "counts", the largest first
     def histogram(self, feature: int) -> dict[str, Any]: ...
+    # a node of the trees: "labels" and "counts", "left", "right", "depth", and its router
+    def node(self, node: int) -> dict[str, Any]: ...
+    def key_nodes(self, rows: Rows) -> NDArray[np.uint32]: ...
     def frequent_classes(self) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
     # why one row has its scores: "features" (uint32[m]), and for each class "bias", "path", and
     # "votes" and "predictors" (float32[n, m]), which add up to "contributions"
     def explain_classes(self, rows: Rows, class_ids: NDArray[np.uint32]) -> dict[str, Any]: ...
     @property
-    def vote_scale(self) -> float: ...
+    def max_candidates_now(self) -> int: ...
+    @property
+    def n_nodes(self) -> int: ...
+    @property
+    def vote_scales(self) -> tuple[float, float]: ...
 
 class _LOMTreeViews(_Model):
     def explain_routers(self, rows: Rows, nodes: NDArray[np.uint32]) -> dict[str, Any]: ...

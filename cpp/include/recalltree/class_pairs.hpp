@@ -70,9 +70,7 @@ class ClassPairs {
     static std::size_t bytes(std::uint32_t capacity) {
       return capacity * (sizeof(std::uint32_t) + sizeof(Values) + sizeof(float));
     }
-    std::uint32_t home(std::uint32_t key) const {
-      return (key * 0x9E3779B1u) >> shift_;
-    }
+    std::uint32_t home(std::uint32_t key) const { return (key * 0x9E3779B1u) >> shift_; }
     std::uint32_t* keys() const { return reinterpret_cast<std::uint32_t*>(block_); }
     Values* values() const { return reinterpret_cast<Values*>(keys() + capacity_); }
     float* accumulators() const { return reinterpret_cast<float*>(values() + capacity_); }
@@ -101,9 +99,8 @@ class ClassPairs {
   template <class Keep>
   void filter(Table& table, Keep keep) {
     std::uint32_t kept = 0;
-    table.visit([&](std::uint32_t key, std::uint32_t slot) {
-      kept += keep(key, table.values(slot));
-    });
+    table.visit(
+        [&](std::uint32_t key, std::uint32_t slot) { kept += keep(key, table.values(slot)); });
     if (kept < table.size()) rebuild(table, capacity_for(kept), keep);
   }
   // All counts times a factor.
@@ -134,7 +131,8 @@ void ClassPairs::rebuild(Table& table, std::uint32_t capacity, Keep keep) {
   Table old;
   old.block_ = table.block_;
   old.capacity_ = table.capacity_;
-  table.block_ = capacity ? static_cast<std::byte*>(arena_.allocate(Table::bytes(capacity))) : nullptr;
+  table.block_ =
+      capacity ? static_cast<std::byte*>(arena_.allocate(Table::bytes(capacity))) : nullptr;
   table.capacity_ = capacity;
   table.shift_ = 32;
   for (std::uint32_t c = capacity; c > 1; c /= 2) --table.shift_;

@@ -41,7 +41,8 @@ struct OneAgainstAllConfig {
 
 // Which keys vote for an example's candidates: its features; the leaves it reaches in several
 // shallow trees; both; or the node where the descent of one tree stops, as in the paper.
-enum class Keys { features, trees, both, path };
+// Automatic: features where examples are sparse, trees where they are dense.
+enum class Keys { automatic, features, trees, both, path };
 
 struct FeatureWeightingConfig {
   bool sublinear_tf = true;  // x becomes log(1 + x)
@@ -51,13 +52,17 @@ struct FeatureWeightingConfig {
 
 struct OneAgainstSomeConfig {
   LearnerConfig learner;
-  Keys keys = Keys::features;
-  std::uint32_t max_candidates = 40;  // F
-  std::uint32_t max_labels = 512;     // M: labels in the histogram of a feature
-  std::uint32_t max_entries = 2500;   // E: entries of histograms that vote on one example
+  Keys keys = Keys::automatic;
+  std::uint32_t max_candidates = 0;  // F; 0: 40 if only features vote, otherwise 60
+  std::uint32_t max_labels = 512;    // M: labels in the histogram of a feature
+  std::uint32_t max_entries = 2500;  // E: entries of histograms that vote on one example
   FeatureWeightingConfig weighting;
-  double count_decay = 0.0;         // half-life of a count, in examples; 0: counts never fade
-  std::uint64_t memory_budget = 0;  // bytes; 0: as many as the data need
+  bool center = true;           // dense rows: take off the mean of each feature
+  std::uint32_t n_trees = 8;    // T
+  std::uint32_t max_depth = 0;  // of the trees; 0: follows from the number of classes
+  double bound_lambda = 1.0;    // of the recall bound that ends a path
+  double count_decay = 0.0;     // half-life of a count, in examples; 0: counts never fade
+  std::uint64_t seed = 0;       // of the routers' random beginnings
 };
 
 struct LOMTreeConfig {

@@ -50,7 +50,16 @@ class FeatureScale {
     out.rate = config_.learning_rate / std::sqrt(norm / weight);
   }
 
+  // Whether the scales would change if row i were learned.
+  bool exceeds(const Rows& rows, std::size_t i) const {
+    bool found = false;
+    rows.visit(i,
+               [&](std::uint32_t j, float x) { found |= std::fabs(x) > relaxed_load(scale_[j]); });
+    return found;
+  }
+
   std::vector<float>& scale() { return scale_; }
+  const std::vector<float>& scale() const { return scale_; }
   double& norm_sum() { return norm_sum_; }
   double& weight_sum() { return weight_sum_; }
   std::size_t bytes() const { return scale_.size() * sizeof(float); }

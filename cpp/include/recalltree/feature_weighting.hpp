@@ -35,8 +35,7 @@ class FeatureWeighting {
     out.clear();
     rows.visit(i, [&](std::uint32_t j, float x) {
       if (x == 0.0f) return;
-      const float term =
-          config_.sublinear_tf ? std::copysign(std::log1p(std::fabs(x)), x) : x;
+      const float term = config_.sublinear_tf ? std::copysign(std::log1p(std::fabs(x)), x) : x;
       out.push_back({j, std::fabs(term), term, 0.0f, histograms.find(j)});
     });
     double share_norm = 0.0, value_norm = 0.0;

@@ -30,7 +30,7 @@ class KeyHistograms {
   struct Key {
     Entry* entries = nullptr;  // largest root first; equal ones: the label that got there first
     std::uint32_t size = 0, capacity = 0;
-    double examples = 0.0;                     // weight of the examples that had this key
+    double examples = 0.0;                    // weight of the examples that had this key
     float weight = 1.0f, accumulator = 0.0f;  // how much the key's vote counts: learned
     SpinLock lock;
 
@@ -42,7 +42,9 @@ class KeyHistograms {
   explicit KeyHistograms(std::uint32_t max_labels) : max_labels_(max_labels) {}
 
   // A key that no example had yet has no histogram.
-  const Key* find(std::uint32_t key) const { return key < keys_.size() ? keys_.peek(key) : nullptr; }
+  const Key* find(std::uint32_t key) const {
+    return key < keys_.size() ? keys_.peek(key) : nullptr;
+  }
   Key& touch(std::uint32_t key) { return keys_.touch(key); }
   std::size_t size() const { return keys_.size(); }
 

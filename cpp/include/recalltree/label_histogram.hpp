@@ -90,6 +90,14 @@ class LabelHistogram {
   double recall() const { return heap_.empty() ? 1.0 : std::min(1.0, candidate_mass_ / total_); }
 
   std::size_t n_candidates() const { return heap_.empty() ? size() : heap_.size(); }
+  // Calls visit(label, count) for every candidate, in no particular order.
+  template <class Visit>
+  void visit_candidates(Visit visit) const {
+    if (heap_.empty())
+      for (std::uint32_t at = 0; at < size(); ++at) visit(labels()[at], counts_[at]);
+    else
+      for (const std::uint32_t at : heap_) visit(labels()[at], counts_[at]);
+  }
   // In no particular order.
   void candidates(std::vector<Candidate>& out) const {
     out.clear();

@@ -1,12 +1,14 @@
 // One-against-some: the keys of an example vote for a few candidates, and only these are compared.
 //
-//   vote(y | x)  = sum over the keys k of x of  u_k |v_k| sqrt(c(y, k) / n_y)
-//   candidates   = the F classes with the largest A vote(y | x) + b_y, from histograms of limited size
-//   score(y | x) = A vote(y | x) + w_y . v + b_y, with exact counts
+//   vote(y | x)  = A sum over the features k of x of  u_k |v_k| sqrt(c(y, k) / n_y)
+//                + B sum over the nodes k where x ends of  sqrt(c(y, k) / n_k)
+//   candidates   = the F classes with the largest vote(y | x) + b_y, from histograms of limited
+//   size score(y | x) = vote(y | x) + w_y . v + b_y, with exact counts
 //
-// v is the weighted example, c(y, k) how often class y met key k, n_y the sum of its counts: the
-// vote is the affinity (Bhattacharyya's) of the example and the class as distributions over keys,
-// each key with a weight u_k of its own. A, u, w and b are learned by a softmax over the candidates.
+// v is the weighted example, c(y, k) how often class y met key k, n_y the sum of a class's counts
+// over the features, n_k that of a node's over the classes. The vote of the features is the
+// affinity (Bhattacharyya's) of the example and the class as distributions over features, each with
+// a weight u_k of its own. A, B, u, w and b are learned by a softmax over the candidates.
 #pragma once
 
 #include <cmath>
@@ -17,7 +19,10 @@
 
 #include "class_pairs.hpp"
 #include "config.hpp"
+#include "dense_weights.hpp"
+#include "feature_centring.hpp"
 #include "feature_weighting.hpp"
+#include "key_forest.hpp"
 #include "key_histograms.hpp"
 #include "learner.hpp"
 
@@ -27,10 +32,18 @@ class OneAgainstSome final : public Learner {
  public:
   explicit OneAgainstSome(const OneAgainstSomeConfig& config);
 
-  const OneAgainstSomeConfig& config() const { return some_config_; }
+  const OneAgainstSomeConfig& config() const { return given_; }
+  std::uint32_t max_candidates() const { return some_config_.max_candidates; }
   const KeyHistograms& histograms() const { return histograms_; }
   const ClassPairs& pairs() const { return pairs_; }
-  double vote_scale() const { return vote_scale_; }
+  const KeyForest& forest() const { return forest_; }
+  // Of dense rows where trees vote; otherwise the weights are in the pairs.
+  const DenseWeights& predictors() const { return predictors_; }
+  bool has_dense_predictors() const { return !weights_in_pairs_; }
+  // A and B.
+  std::pair<float, float> vote_scales() const { return {feature_scale_.value, node_scale_.value}; }
+  // The nodes where row i ends, one per tree.
+  std::vector<NodeId> key_nodes(const Rows& rows, std::size_t i) const;
   // Counts are kept in growing units instead of letting the old ones fade; this is the latest unit.
   double unit() const;
   // Of a class: weight of its examples, sum of its counts, both in units of today; its bias.
@@ -84,38 +97,56 @@ class OneAgainstSome final : public Learner {
     float inverse_norm = 0.0f;
   };
 
+  // A number that learns by AdaGrad.
+  struct Adaptive {
+    float value, accumulator = 0.0f;
+  };
+
+  void read_example(const Rows& rows, std::size_t i, double own, Workspace& ws) const;
   Own leave_out(ClassId y, double weight, VotingWorkspace& v, bool shared) const;
-  void find_candidates(const Own& own, VotingWorkspace& v, Workspace& ws, bool shared) const;
-  void score_candidates(std::size_t from, const Own& own, VotingWorkspace& v, Workspace& ws,
-                        bool shared) const;
+  void find_candidates(const Own& own, Workspace& ws, bool shared) const;
+  void vote_of_features(const Own& own, std::size_t max_entries, Workspace& ws, bool shared) const;
+  void score_candidates(std::size_t from, const Own& own, Workspace& ws, bool shared) const;
+  // Exact votes of the features, and the predictors that are kept with the pairs.
+  void score_pairs(std::size_t from, const Own& own, VotingWorkspace& v, bool shared) const;
   float inverse_norm(ClassId z, const Own& own) const;
 
+  void score_known(const Rows& rows, std::size_t i, std::size_t n_known, Workspace& ws,
+                   bool shared) const;
+  void count_progress(bool predicts, ClassId y, double weight, Workspace& ws) const;
   void softmax(ClassId y, VotingWorkspace& v) const;
-  void update_vote(double weight, double rate, VotingWorkspace& v);
-  void update_predictor(ClassId z, double gradient, double weight, double rate,
-                        std::size_t hits_begin, std::size_t hits_end, const VotingWorkspace& v,
-                        bool shared);
+  void update_votes(double weight, double rate, VotingWorkspace& v);
+  void update_key_weights(double weight, double rate, VotingWorkspace& v);
+  void update_predictors(std::size_t y_at, double weight, double rate, Workspace& ws, bool shared);
+  void update_dense_predictors(double weight, double rate, Workspace& ws, bool shared);
+  void update_pairs(std::size_t c, double weight, double rate, const VotingWorkspace& v,
+                    bool shared);
   void step(ClassPairs::Values& values, float& accumulator, float value, double gradient,
             double weight, double rate) const;
   void update_bias(ClassId z, double gradient, double weight, double rate, bool shared);
-  // Teaches the class of the example, and counts the example if it is new.
-  void update_class(ClassId y, double gradient, double weight, double rate, double counted,
-                    VotingWorkspace& v, Workspace& ws, bool shared);
+  // Teaches the pairs of the example's class, and counts the example if it is new.
+  void update_own_pairs(ClassId y, double gradient, double weight, double rate, double counted,
+                        Workspace& ws, bool shared);
+  void count(ClassId y, double counted, Workspace& ws, bool shared);
 
   void rebase_unit();
 
-  OneAgainstSomeConfig some_config_;
+  OneAgainstSomeConfig given_, some_config_;  // as given, and with what follows from it
+  bool features_vote_, weights_in_pairs_;
+  double small_gradient_;  // a candidate that is wrong by less does not learn
   FeatureWeighting weighting_;
+  FeatureCentring centring_;
   KeyHistograms histograms_;
   ClassPairs pairs_;
+  KeyForest forest_;
+  DenseWeights predictors_;
   StableVector<ClassSums> classes_;
   std::vector<Ranked> ranked_;
   KeyHistograms::Key everywhere_;  // the key that every example has; its lock guards examples_, too
-  float vote_scale_;               // A
-  float vote_accumulator_ = 0.0f;
-  double examples_ = 0.0;        // weight of the counted examples, in growing units
-  std::uint64_t n_counted_ = 0;  // how many they are
-  double unit_origin_ = 0.0;     // after so many of them the unit was 1
+  Adaptive feature_scale_, node_scale_;  // A and B
+  double examples_ = 0.0;                // weight of the counted examples, in growing units
+  std::uint64_t n_counted_ = 0;          // how many they are
+  double unit_origin_ = 0.0;             // after so many of them the unit was 1
   bool first_pass_ = true;
 };
 

@@ -14,7 +14,8 @@ namespace recalltree {
 
 struct Candidate {
   ClassId label;
-  float vote;
+  float value;             // by which it was chosen
+  float node_vote = 0.0f;  // what the nodes voted
 };
 
 class Votes {
@@ -27,27 +28,18 @@ class Votes {
     shift_ = static_cast<std::uint32_t>(32 - std::countr_zero(slots));
   }
 
-  void add(ClassId label, float vote) {
-    std::uint32_t i = (label * 0x9E3779B1u) >> shift_;
-    while (slots_[i].label_plus_1 != label + 1) {
-      if (slots_[i].label_plus_1 == 0) {
-        slots_[i].label_plus_1 = label + 1;
-        touched_.push_back(i);
-        break;
-      }
-      i = (i + 1) & static_cast<std::uint32_t>(slots_.size() - 1);
-    }
-    slots_[i].sum += vote;
-  }
+  void add_feature_vote(ClassId label, float vote) { slot(label).features += vote; }
+  void add_node_vote(ClassId label, float vote) { slot(label).nodes += vote; }
 
-  // Moves the n classes for which value(class, sum) is largest into `best`, the largest first, and
-  // forgets all votes. Equal ones: the smaller class first.
+  // Moves the n classes for which value(class, votes of features, votes of nodes) is largest into
+  // `best`, the largest first, and forgets all votes. Equal ones: the smaller class first.
   template <class Value>
   void take_best(std::size_t n, std::vector<Candidate>& best, Value value) {
     best.clear();
     for (const std::uint32_t i : touched_) {
       Slot& slot = slots_[i];
-      const Candidate found{slot.label_plus_1 - 1, value(slot.label_plus_1 - 1, slot.sum)};
+      const ClassId label = slot.label_plus_1 - 1;
+      const Candidate found{label, value(label, slot.features, slot.nodes), slot.nodes};
       slot = {};
       if (best.size() < n) {
         best.push_back(found);
@@ -62,15 +54,26 @@ class Votes {
     std::sort(best.begin(), best.end(), better);
   }
 
-  std::size_t n_classes() const { return touched_.size(); }
-
  private:
   struct Slot {
     std::uint32_t label_plus_1 = 0;  // 0: free
-    float sum = 0.0f;
+    float features = 0.0f, nodes = 0.0f;
   };
   static bool better(const Candidate& a, const Candidate& b) {
-    return a.vote > b.vote || (a.vote == b.vote && a.label < b.label);
+    return a.value > b.value || (a.value == b.value && a.label < b.label);
+  }
+
+  Slot& slot(ClassId label) {
+    std::uint32_t i = (label * 0x9E3779B1u) >> shift_;
+    while (slots_[i].label_plus_1 != label + 1) {
+      if (slots_[i].label_plus_1 == 0) {
+        slots_[i].label_plus_1 = label + 1;
+        touched_.push_back(i);
+        break;
+      }
+      i = (i + 1) & static_cast<std::uint32_t>(slots_.size() - 1);
+    }
+    return slots_[i];
   }
 
   std::vector<Slot> slots_;

@@ -16,11 +16,21 @@ struct Hit {
   float root;          // square root of the pair's count
 };
 
+// A node on the way down a tree.
+struct RouteStep {
+  NodeId node;
+  std::uint64_t place;   // in its tree: 1 at the root, 2 p and 2 p + 1 below p
+  float margin = 0.0f;   // of its router: positive is right
+  bool is_last = false;  // as deep as it gets: the router is not asked
+};
+using Route = std::vector<RouteStep>;
+
 struct VotingWorkspace {
   std::vector<ActiveKey> keys;
   std::vector<std::uint32_t> order;  // of keys, by pull
   Votes votes;
   std::vector<Candidate> candidates;
+  std::size_t n_voted = 0;  // candidates that some key voted for; the others fill up
   // By candidate.
   std::vector<float> vote, inverse_norm, score;
   std::vector<std::uint32_t> hits_end;  // its hits end here, and begin where those before it end
@@ -29,6 +39,8 @@ struct VotingWorkspace {
   // By key.
   std::vector<float> own_root;  // of the example's class, without the example itself
   std::vector<double> key_gradient;
+  std::vector<Route> routes;   // by tree
+  float own_node_vote = 0.0f;  // of the nodes for the example's class
 };
 
 }  // namespace recalltree

@@ -15,30 +15,43 @@ from recalltree.estimators.base import OnlineClassifier, as_limit
 
 
 class OneAgainstSomeClassifier(OnlineClassifier):
-    """One-against-some: one-against-all's accuracy at a cost that does not grow with the classes.
+    r"""One-against-some: one-against-all's accuracy at a cost that does not grow with the classes.
 
-    Every feature of an example keeps a histogram of the labels that it was seen with. The
-    histograms vote for a few candidate classes, and only these are compared, each with its own
-    linear predictor; a softmax over the candidates teaches both. See ``docs/algorithm.md``.
+    Every key of an example keeps a histogram of the labels that it was seen with. A key is a
+    feature of the example, or the leaf it reaches in a shallow tree. The histograms vote for a few
+    candidate classes, and only these are compared, each with its own linear predictor; a softmax
+    over the candidates teaches both.
 
     Parameters
     ----------
-    keys : {"auto", "features"}, default="auto"
-        What votes. "features": every feature that is not zero. "auto" chooses by the kind of X.
-    max_candidates : int, default=40
-        How many classes are compared (F).
+    keys : {"auto", "features", "trees", "both", "path"}, default="auto"
+        What votes. "features": every feature that is not zero. "trees": the leaves of ``n_trees``
+        trees, whose routers learn as those of the Recall Tree. "both". "path": the node where the
+        descent of a single tree stops, as in the paper. "auto": features if the first X is sparse,
+        trees if it is dense.
+    max_candidates : int or None, default=None
+        How many classes are compared (F). None is 40 if only features vote, otherwise 60.
     max_labels : int, default=512
         How many labels the histogram of a key holds, those with the largest counts (M).
     max_entries : int, default=2500
-        How many entries of histograms are read for one example (E): the keys that count most come
-        first, and in each histogram the labels with the largest counts.
+        How many entries of histograms are read for one example (E): the features that count most
+        come first, and in each histogram the labels with the largest counts.
     sublinear_tf : bool, default=True
-        Let log(1 + |x|), with the sign of x, take the place of a feature's value x, as suits counts
-        of words.
+        Let log(1 + \|x\|), with the sign of x, take the place of a feature's value x, as suits
+        counts of words. This and the next two are for features that vote and for sparse X.
     use_idf : bool, default=True
         Weight features by the root of their inverse document frequency among the examples so far.
     normalize : bool, default=True
         Scale the features of an example to unit length.
+    center : bool, default=True
+        Take the mean of the examples so far off the features of dense X.
+    n_trees : int, default=8
+        How many trees vote (T).
+    max_depth : int or None, default=None
+        Depth of the trees. None is 7, or less while there are few classes; for "path" it is log2
+        of the number of classes seen so far.
+    bound_lambda : float, default=1.0
+        For "path": width of the confidence bound of recall (λ in the paper's equation 1).
     count_decay : float or None, default=None
         Half-life of the label counts, in examples: old counts fade, so that the candidates follow
         data that change. None keeps counts for ever.
@@ -62,8 +75,8 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         one, threads learn at the same time and write the same weights without waiting for each
         other: learning is then not reproducible to the bit.
     random_state : int, RandomState instance or None, default=None
-        Seed of the order of the rows. With a number and one thread, the model is the same bit for
-        bit every time.
+        Seed of the order of the rows and of the trees. With a number and one thread, the model is
+        the same bit for bit every time.
     verbose : int, default=0
         1 shows a progress bar on standard error while learning.
 
@@ -97,7 +110,7 @@ class OneAgainstSomeClassifier(OnlineClassifier):
 
     See Also
     --------
-    RecallTreeClassifier : Finds the candidates at the end of a single path down a tree.
+    RecallTreeClassifier : The paper's tree: candidates at the end of one path, binary losses.
     OneAgainstAllClassifier : Compares all classes, at a cost linear in their number.
 
     Examples
@@ -112,6 +125,14 @@ class OneAgainstSomeClassifier(OnlineClassifier):
     >>> clf = OneAgainstSomeClassifier(n_passes=2).fit(X, ["cat", "cat", "dog", "dog"])
     >>> clf.predict(words.transform(["that cat", "the dog"]))
     array(['cat', 'dog'], dtype=object)
+
+    Dense features:
+
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = OneAgainstSomeClassifier(random_state=0).fit(X, y)
+    >>> bool(clf.score(X, y) > 0.95)
+    True
     """
 
     _algorithm = "one-against-some"
@@ -123,13 +144,17 @@ class OneAgainstSomeClassifier(OnlineClassifier):
             for name, constraint in OnlineClassifier._parameter_constraints.items()
             if name != "loss"
         },
-        "keys": [StrOptions({"auto", "features"})],
-        "max_candidates": [Interval(Integral, 1, None, closed="left")],
+        "keys": [StrOptions({"auto", "features", "trees", "both", "path"})],
+        "max_candidates": [None, Interval(Integral, 1, None, closed="left")],
         "max_labels": [Interval(Integral, 1, None, closed="left")],
         "max_entries": [Interval(Integral, 1, 2**24, closed="both")],
         "sublinear_tf": ["boolean"],
         "use_idf": ["boolean"],
         "normalize": ["boolean"],
+        "center": ["boolean"],
+        "n_trees": [Interval(Integral, 1, 1000, closed="both")],
+        "max_depth": [None, Interval(Integral, 1, 40, closed="both")],
+        "bound_lambda": [Interval(Real, 0, None, closed="left")],
         "count_decay": [None, Interval(Real, 1, None, closed="left")],
     }
 
@@ -137,12 +162,16 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         self,
         *,
         keys: str = defaults.KEYS,
-        max_candidates: int = defaults.MAX_CANDIDATES,
+        max_candidates: int | None = None,
         max_labels: int = defaults.MAX_LABELS,
         max_entries: int = defaults.MAX_ENTRIES,
         sublinear_tf: bool = defaults.SUBLINEAR_TF,
         use_idf: bool = defaults.USE_IDF,
         normalize: bool = defaults.NORMALIZE,
+        center: bool = defaults.CENTER,
+        n_trees: int = defaults.N_TREES,
+        max_depth: int | None = None,
+        bound_lambda: float = defaults.BOUND_LAMBDA,
         count_decay: float | None = None,
         learning_rate: float = defaults.LEARNING_RATE,
         l2: float = defaults.L2,
@@ -173,25 +202,36 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         self.sublinear_tf = sublinear_tf
         self.use_idf = use_idf
         self.normalize = normalize
+        self.center = center
+        self.n_trees = n_trees
+        self.max_depth = max_depth
+        self.bound_lambda = bound_lambda
         self.count_decay = count_decay
 
     def _own_config(self) -> dict[str, Any]:
         return {
-            "keys": "features",
+            "keys": self.keys,
             "max_candidates": as_limit(self.max_candidates),
             "max_labels": as_limit(self.max_labels),
             "max_entries": as_limit(self.max_entries),
             "sublinear_tf": bool(self.sublinear_tf),
             "use_idf": bool(self.use_idf),
             "normalize": bool(self.normalize),
+            "center": bool(self.center),
+            "n_trees": int(self.n_trees),
+            "max_depth": as_limit(self.max_depth),
+            "bound_lambda": float(self.bound_lambda),
             "count_decay": float(self.count_decay or 0),
         }
+
+    def _seed(self, seed: int) -> dict[str, int]:
+        return {"seed": seed}
 
     def _link(self, scores: NDArray[np.float32], best: NDArray[np.float32]) -> NDArray[np.float64]:
         return np.exp(scores.astype(np.float64) - best.astype(np.float64))
 
     def _scores_per_row(self) -> int:
-        return min(self._config["max_candidates"], self._fitted_core().n_classes_seen)
+        return min(self._fitted_core().max_candidates_now, self._fitted_core().n_classes_seen)
 
     def _classes_by_frequency(self) -> NDArray[np.int64]:
         frequent, _ = self._fitted_core().frequent_classes()

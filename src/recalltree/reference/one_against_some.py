@@ -1,115 +1,67 @@
 """One-against-some: the keys of an example vote for its candidates.
 
 The Recall Tree finds candidates in the label histogram of one node, at the end of one path. Here
-every feature of the example is a key with a label histogram of its own, and the histograms vote:
+every key of an example has a label histogram of its own, and the histograms vote. The keys are the
+features of the example, or the nodes where it ends in several shallow trees (`KeyForest`), or both:
 
-    vote(y | x)  = sum over the keys k of x of  u_k |v_k| sqrt(c(y, k) / n_y)
-    candidates   = the F classes with the largest A vote(y | x) + b_y
-    score(y | x) = A vote(y | x) + w_y · v + b_y
+    vote(y | x)  = A · sum over the features k of x of  u_k |v_k| sqrt(c(y, k) / n_y)
+                 + B · sum over the nodes k where x ends of  sqrt(c(y, k) / n_k)
+    candidates   = the F classes with the largest vote(y | x) + b_y
+    score(y | x) = vote(y | x) + w_y · v + b_y
 
-x becomes the shares t that it adds to counts and the values v that predictors see
-(`FeatureWeighting`). c(y, k) is the sum of the shares of key k over the examples of class y, and
-n_y the sum of c(y, k) over all keys, so that c(y, k) / n_y is a distribution over keys, and the
-vote its affinity (Bhattacharyya's) to the example. The weight u_k says how much a key counts.
+x becomes the shares t that it adds to counts and the values v that predictors and routers see
+(`FeatureWeighting`, `FeatureCentring`). c(y, k) of a feature is the sum of its shares over the
+examples of class y, and n_y the sum of c(y, k) over all features, so that c(y, k) / n_y is a
+distribution over features, and the vote its affinity (Bhattacharyya's) to the example. The weight
+u_k says how much a feature counts. c(y, k) of a node counts examples, n_k all of them at the node.
 
-A, u, w and b are learned with a softmax over the candidates. The class of an example joins the
-candidates if it is missing; A and u then do not learn, since the keys did not find it.
+A, B, u, w and b are learned with a softmax over the candidates. The class of an example joins the
+candidates if it is missing; A, B and u then do not learn, since the keys did not find it.
 
 * An example is scored before it is counted. Later passes do not count it again, and leave it out of
-  the counts that vote for it.
-* A histogram lists the M labels with the largest counts. The keys list them in turn, those with the
-  largest u_k |v_k| first, until E entries are read. These find the candidates; scores are exact.
-* w_y has a weight only for features that some example of class y had.
-* Without any known key the candidates are the most frequent classes.
+  the counts of its features. Of the nodes they do not: they hold many examples, and it may end now
+  where it was not counted. Routers learn in the first pass only.
+* A histogram lists the M labels with the largest counts. The features list them in turn, those with
+  the largest u_k |v_k| first, until E entries are read. They find candidates; scores are exact.
+* Where features are sparse, or the only keys, w_y has a weight only for those that some example of
+  class y had. Otherwise w_y has a weight for every feature.
+* If the keys vote for fewer than F classes, the most frequent ones fill up.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from .adaptive import Adaptive, softmax
+from .feature_weighting import FeatureCentring, FeatureWeighting
+from .key_forest import KeyForest
+from .key_histogram import KeyHistogram
+from .linear_learner import ACCUMULATOR_OFFSET, LinearLearner
 from .progressive import ProgressiveError
 
-VOTE_SCALE = 15.0
-VOTE_RATE, KEY_RATE, PREDICTOR_RATE, BIAS_RATE = 0.1, 0.2, 0.6, 0.3
+FEATURE_SCALE, NODE_SCALE = 15.0, 5.0
+VOTE_RATE, KEY_RATE, PAIR_RATE, ROW_RATE, BIAS_RATE = 0.1, 0.2, 0.6, 1.0, 0.3
 VOTE_OFFSET, PREDICTOR_OFFSET = 0.1, 0.03
 # Steps of later passes are shorter by this factor.
 LATER_PASS = 0.5
-# A candidate whose score is wrong by less does not learn.
-SMALL_GRADIENT = 0.03
+# A candidate whose score is wrong by less does not learn: for sparse and for dense predictors.
+SMALL_GRADIENT_OF_PAIRS, SMALL_GRADIENT_OF_ROWS = 0.03, 0.003
 # A count with less than this share of the example left was all its own.
 ROUNDING = 1e-3
-
-
-class FeatureWeighting:
-    """How much each feature of an example weighs.
-
-    Parameters
-    ----------
-    sublinear_tf : bool
-        Whether log(1 + |x|), with the sign of x, takes the place of x.
-    use_idf : bool
-        Whether values are weighted by the root of the inverse document frequency.
-    normalize : bool
-        Whether shares and values have unit length.
-
-    Examples
-    --------
-    >>> weighting = FeatureWeighting(sublinear_tf=True, use_idf=True, normalize=True)
-    >>> shares, values = weighting(np.array([1.0, 1.0, 0.0]), np.array([9.0, 0.0, 3.0]), 9.0)
-    >>> shares.round(2), values.round(2)
-    (array([0.71, 0.71, 0.  ]), array([0.48, 0.88, 0.  ]))
-    """
-
-    def __init__(self, sublinear_tf, use_idf, normalize):
-        self.sublinear_tf = sublinear_tf
-        self.use_idf = use_idf
-        self.normalize = normalize
-
-    def __call__(self, x, had, examples):
-        """Return shares and values, given how many of how many examples had each feature."""
-        terms = np.sign(x) * np.log1p(np.abs(x)) if self.sublinear_tf else x
-        shares, values = np.abs(terms), terms
-        if self.use_idf:
-            values = terms * np.sqrt(1.0 + np.log(np.maximum(1.0, (examples + 1) / (had + 1))))
-        if self.normalize and np.any(values):
-            shares = shares / np.linalg.norm(shares)
-            values = values / np.linalg.norm(values)
-        return shares, values
-
-
-class Adaptive:
-    """Numbers that learn by AdaGrad: steps of rate · g / sqrt(offset + sum of g²).
-
-    Examples
-    --------
-    >>> number = Adaptive(np.zeros(1), offset=0.0)
-    >>> number.step(np.array([4.0]), weight=1.0, rate=0.5)
-    >>> number.values
-    array([-0.5])
-    """
-
-    def __init__(self, values, offset):
-        self.values = values
-        self.accumulators = np.zeros_like(values)
-        self.offset = offset
-
-    def step(self, gradient, weight, rate, l2=0.0, where=True):
-        """Follow the gradient of an example of some weight, where told to."""
-        where = np.broadcast_to(where, self.values.shape)
-        self.accumulators += np.where(where, weight * gradient**2, 0.0)
-        pace = rate * weight / np.sqrt(self.accumulators + self.offset)
-        kept = np.maximum(0.0, 1.0 - pace * l2)
-        self.values = np.where(where, self.values * kept - pace * gradient, self.values)
 
 
 class ClassModel:
     """What is known of a class: its counts, its linear predictor, its bias."""
 
-    def __init__(self, n_features):
+    def __init__(self, n_features, has_dense_predictor):
         self.examples = 0.0
         self.counts = np.zeros(n_features)  # c(y, k)
-        self.met = np.zeros(n_features, dtype=bool)  # the features it has weights for
-        self.predictor = Adaptive(np.zeros(n_features), PREDICTOR_OFFSET)
+        # The features it has weights for.
+        self.met = np.full(n_features, has_dense_predictor)
+        offset = ACCUMULATOR_OFFSET if has_dense_predictor else PREDICTOR_OFFSET
+        self.predictor = Adaptive(np.zeros(n_features), offset)
         self.bias = Adaptive(np.zeros(1), PREDICTOR_OFFSET)
 
     @property
@@ -125,18 +77,25 @@ class OneAgainstSomeReference:
     ----------
     n_features : int
         Number of features.
-    keys : {"features"}
-        What votes.
+    sparse : bool
+        Whether examples are sparse.
+    keys : {"features", "trees", "both", "path"}
+        What votes: features, the leaves of several trees, both, or the node where one tree stops,
+        as in the paper.
     max_candidates, max_labels, max_entries : int
-        F, M and E.
+        F, M and E. F may be None: 40 if only features vote, otherwise 60.
     sublinear_tf, use_idf, normalize : bool
         Parameters of `FeatureWeighting`.
+    center : bool
+        Parameter of `FeatureCentring`, for dense examples.
+    n_trees, max_depth, bound_lambda, seed
+        Parameters of `KeyForest`.
     count_decay : float or None
         Half-life of the counts, in examples.
     learning_rate, l2 : float
         Scale of the steps, and strength of the shrinkage of weights that learn.
-    loss, memory_budget
-        Not used.
+    loss : str
+        Loss of the routers.
 
     Examples
     --------
@@ -153,43 +112,72 @@ class OneAgainstSomeReference:
         self,
         n_features,
         *,
+        sparse=False,
         keys="features",
-        max_candidates=40,
+        max_candidates=None,
         max_labels=512,
         max_entries=2500,
         sublinear_tf=True,
         use_idf=True,
         normalize=True,
+        center=True,
+        n_trees=8,
+        max_depth=None,
+        bound_lambda=1.0,
         count_decay=None,
+        seed=0,
+        loss="logistic",
         learning_rate=1.0,
         l2=0.0,
-        loss=None,
-        memory_budget=None,
     ):
         self.n_features = n_features
-        self.max_candidates = max_candidates
+        self.sparse = sparse
+        self.features_vote = keys in ("features", "both")
+        self.has_dense_predictors = not sparse and keys != "features"
+        self.max_candidates = max_candidates or (40 if keys == "features" else 60)
         self.max_labels = max_labels
         self.max_entries = max_entries
         self.weighting = FeatureWeighting(sublinear_tf, use_idf, normalize)
+        self.centring = FeatureCentring(n_features, center)
+        router_learner: Any = LinearLearner(n_features, loss, learning_rate)
+        router_learner.scale = self.centring
+        n_trees = {"features": 0, "path": 1}.get(keys, n_trees)
+        labels_of_node = self.max_candidates if keys == "path" else max_labels
+        self.forest = KeyForest(
+            n_features,
+            n_trees=n_trees,
+            max_depth=max_depth,
+            max_labels=min(labels_of_node, max(1, max_entries // max(1, n_trees))),
+            stops_early=keys == "path",
+            bound_lambda=bound_lambda,
+            sparse=sparse,
+            seed=seed,
+            learner=router_learner,
+        )
         self.fading = 1.0 if count_decay is None else 2.0 ** (-1.0 / count_decay)
         self.learning_rate = learning_rate
         self.l2 = l2
         self.classes: dict[int, ClassModel] = {}  # in order of appearance
-        self.histograms = [Histogram() for _ in range(n_features)]
-        self.everywhere = Histogram()  # of the key that every example has
+        self.histograms = [KeyHistogram() for _ in range(n_features)]
+        self.everywhere = KeyHistogram()  # of the key that every example has
         self.examples = 0.0
         self.examples_with_key = np.zeros(n_features)
         self.key_weights = Adaptive(np.ones(n_features), VOTE_OFFSET)  # u
-        self.vote_scale = Adaptive(np.array([VOTE_SCALE]), VOTE_OFFSET)  # A
+        # A and B
+        self.scales = Adaptive(np.array([FEATURE_SCALE, NODE_SCALE]), VOTE_OFFSET)
         self.progressive = ProgressiveError()
 
     # --- candidates and scores --------------------------------------------------------------
 
     def read(self, x, own=0.0):
-        """Return the shares and the values of an example, and u |v|; `own` of it are counted."""
+        """Return the shares of an example, its values with a bias, and u |v|; `own` is counted."""
         had = np.maximum(0.0, self.examples_with_key - own)
         shares, values = self.weighting(x, had, max(0.0, self.examples - own))
-        return shares, values, self.key_weights.values * np.abs(values)
+        pulls = self.key_weights.values * np.abs(values) * self.features_vote
+        if self.has_dense_predictors:
+            z = self.centring.normalize(x)
+            return shares * self.features_vote, z, values, pulls
+        return shares, np.append(values, 1.0), values, pulls
 
     def affinities(self, label, shares, own=0.0):
         """Return sqrt(c(y, k) / n_y) for all keys, without what the example added itself."""
@@ -205,20 +193,28 @@ class OneAgainstSomeReference:
         """Return the bias of a class."""
         return float(self.classes[label].bias.values[0])
 
-    def find_candidates(self, shares, pulls, affinities):
-        """Let the keys vote and return the classes with the largest votes, the largest first."""
-        votes: dict[int, float] = {}
-        left = self.max_entries
-        active = np.flatnonzero(shares)
+    def find_candidates(self, shares, pulls, affinities, node_votes):
+        """Let the keys vote and return the classes with the largest votes, the largest first.
+
+        The most frequent classes fill up if there are too few; and how many were voted for.
+        """
+        votes = {y: self.scales.values[1] * vote for y, vote in node_votes.items()}
+        left = max(0, self.max_entries - self.n_node_entries)
+        active = np.flatnonzero(shares * self.features_vote)
         for k in active[np.argsort(-pulls[active], kind="stable")]:
             for label in self.ranking(k)[:left]:
                 left -= 1
                 if (affinity := affinities(label)[k]) > 0:
-                    votes[label] = votes.get(label, 0.0) + pulls[k] * affinity
-        if not votes:
-            return self.everywhere.ranking()[: self.max_labels][: self.max_candidates]
-        values = {y: self.vote_scale.values[0] * vote + self.bias(y) for y, vote in votes.items()}
-        return self.best_candidates(values)
+                    vote = self.scales.values[0] * pulls[k] * affinity
+                    votes[label] = votes.get(label, 0.0) + vote
+        voted = self.best_candidates({y: vote + self.bias(y) for y, vote in votes.items()})
+        frequent = self.most_frequent()[: self.max_labels]
+        others = [label for label in frequent if label not in voted]
+        return (voted + others)[: self.max_candidates], len(voted)
+
+    def most_frequent(self):
+        """Return the classes, the most frequent first."""
+        return self.everywhere.ranking()
 
     def ranking(self, key):
         """Return the labels of a key's histogram, the largest count first."""
@@ -228,12 +224,15 @@ class OneAgainstSomeReference:
         """Return the F classes with the largest values."""
         return sorted(values, key=lambda y: (-values[y], y))[: self.max_candidates]
 
-    def scores(self, x, own_label=None, own=0.0):
+    def scores(self, x, n_classes, own_label=None, own=0.0):
         """Return the candidates of an example and the parts of their scores.
 
         An example that is learned again is left out of the counts of its own class.
         """
-        shares, values, pulls = self.read(x, own)
+        shares, z, values, pulls = self.read(x, own)
+        routes = self.forest.routes(z, n_classes)
+        node_votes = self.forest.votes(routes)
+        self.n_node_entries = sum(len(self.forest.labels(path[-1])) for path, _ in routes)
         cache: dict[int, np.ndarray] = {}
 
         def affinities(label):
@@ -241,12 +240,14 @@ class OneAgainstSomeReference:
                 cache[label] = self.affinities(label, shares, own if label == own_label else 0.0)
             return cache[label]
 
-        candidates = self.find_candidates(shares, pulls, affinities)
-        return Scored(self, candidates, shares, values, pulls, affinities)
+        candidates, n_voted = self.find_candidates(shares, pulls, affinities, node_votes)
+        return Scored(
+            self, candidates, n_voted, shares, z, values, pulls, affinities, routes, node_votes
+        )
 
     def predict(self, x):
         """Return the class with the largest score; None before anything is learned."""
-        return self.best(self.scores(x)) if self.classes else None
+        return self.best(self.scores(x, len(self.classes))) if self.classes else None
 
     def best(self, scored):
         """Return the candidate with the largest score; of equal ones the first."""
@@ -256,48 +257,63 @@ class OneAgainstSomeReference:
 
     def learn(self, x, y, weight=1.0, first_pass=True):
         """Learn one example."""
-        is_first = not self.classes
-        self.classes.setdefault(y, ClassModel(self.n_features))
-        scored = self.scores(x, y, 0.0 if first_pass else weight)
+        n_classes = len(self.classes)
         if first_pass:
-            self.progressive.add(not is_first and self.best(scored) == y, weight)
-        found = y in scored.candidates
-        if not found:
+            self.progressive.add(self.predict(x) == y, weight)
+            self.centring.observe_scale(x)
+        self.classes.setdefault(y, ClassModel(self.n_features, self.has_dense_predictors))
+        scored = self.scores(x, n_classes, y, 0.0 if first_pass else weight)
+        found = y in scored.candidates[: scored.n_voted]
+        if y not in scored.candidates:
             scored.candidates = [*scored.candidates, y]
 
         gradients = softmax(scored.scores())
         gradients[scored.candidates.index(y)] -= 1.0
         rate = self.learning_rate * (1.0 if first_pass else LATER_PASS)
         if found:
-            self.update_vote(scored, gradients, weight, rate)
+            self.update_votes(scored, gradients, weight, rate)
         if first_pass:
             self.classes[y].met |= scored.shares > 0
         for label, gradient in zip(scored.candidates, gradients, strict=True):
             if self.is_worth_it(label, gradient):
-                self.update_predictor(label, scored.values, gradient, weight, rate)
+                self.update_predictor(label, scored.z[:-1], gradient, weight, rate)
         if first_pass:
+            self.forest.update_routers(scored.routes, scored.z, y, weight)
+            self.forest.count(scored.routes, y, weight)
+            self.centring.observe(x, scored.z, weight)
             self.count(scored.shares, y, weight)
+
+    @property
+    def small_gradient(self):
+        """The smallest gradient that a class learns from."""
+        return SMALL_GRADIENT_OF_ROWS if self.has_dense_predictors else SMALL_GRADIENT_OF_PAIRS
 
     def is_worth_it(self, label, gradient):
         """Tell whether a class learns from a gradient."""
-        return abs(gradient) >= SMALL_GRADIENT
+        return abs(gradient) >= self.small_gradient
 
-    def update_vote(self, scored, gradients, weight, rate):
-        """Step on A and on the weights u of the example's keys."""
-        scale = self.vote_scale.values[0]
+    def update_votes(self, scored, gradients, weight, rate):
+        """Step on A, B and the weights u of the example's features."""
         affinity = np.array([scored.affinities(label) for label in scored.candidates])
-        key_gradients = scale * np.abs(scored.values) * (gradients @ affinity)
-        scale_gradient = gradients @ (affinity @ scored.pulls)
+        key_gradients = (
+            self.features_vote
+            * self.scales.values[0]
+            * np.abs(scored.values)
+            * (gradients @ affinity)
+        )
+        by_features = gradients @ (affinity @ scored.pulls)
+        by_nodes = gradients @ [scored.node_votes.get(label, 0.0) for label in scored.candidates]
         self.key_weights.step(key_gradients, weight, rate * KEY_RATE, where=key_gradients != 0)
         self.key_weights.values = np.maximum(0.0, self.key_weights.values)
-        self.vote_scale.step(scale_gradient, weight, rate * VOTE_RATE)
-        self.vote_scale.values = np.maximum(0.0, self.vote_scale.values)
+        self.scales.step(np.array([by_features, by_nodes]), weight, rate * VOTE_RATE)
+        self.scales.values = np.maximum(0.0, self.scales.values)
 
     def update_predictor(self, label, values, gradient, weight, rate):
         """Step on the weights and the bias of a class."""
         model = self.classes[label]
         where = model.met & (values != 0)
-        model.predictor.step(gradient * values, weight, rate * PREDICTOR_RATE, self.l2, where)
+        pace = rate * (ROW_RATE if self.has_dense_predictors else PAIR_RATE)
+        model.predictor.step(gradient * values, weight, pace, self.l2, where)
         model.bias.step(gradient, weight, rate * BIAS_RATE)
 
     def count(self, shares, y, weight):
@@ -305,7 +321,7 @@ class OneAgainstSomeReference:
         model = self.classes[y]
         model.examples += weight
         model.counts += weight * shares
-        for k in np.flatnonzero(shares):
+        for k in np.flatnonzero(shares * self.features_vote):
             self.histograms[k].add(y, weight * shares[k])
         self.everywhere.add(y, weight)
         self.examples += weight
@@ -320,6 +336,7 @@ class OneAgainstSomeReference:
             model.counts *= self.fading
         for histogram in (*self.histograms, self.everywhere):
             histogram.fade(self.fading)
+        self.forest.fade(self.fading)
         self.examples *= self.fading
         self.examples_with_key *= self.fading
 
@@ -327,65 +344,29 @@ class OneAgainstSomeReference:
 class Scored:
     """Candidates, and what their scores are made of."""
 
-    def __init__(self, model, candidates, shares, values, pulls, affinities):
+    def __init__(
+        self, model, candidates, n_voted, shares, z, values, pulls, affinities, routes, node_votes
+    ):
         self.model = model
         self.candidates = candidates
+        self.n_voted = n_voted
         self.shares = shares
+        self.z = z
         self.values = values
         self.pulls = pulls
         self.affinities = affinities
+        self.routes = routes
+        self.node_votes = node_votes
 
     def scores(self):
-        """Return A vote + w · v + b for every candidate."""
+        """Return vote + w · v + b for every candidate."""
+        by_features, by_nodes = self.model.scales.values
         return np.array(
             [
-                self.model.vote_scale.values[0] * (self.pulls @ self.affinities(y))
-                + self.model.classes[y].weights @ self.values
+                by_features * (self.pulls @ self.affinities(y))
+                + by_nodes * self.node_votes.get(y, 0.0)
+                + self.model.classes[y].weights @ self.z[:-1]
                 + self.model.bias(y)
                 for y in self.candidates
             ]
         )
-
-
-class Histogram:
-    """Label counts of a key.
-
-    Examples
-    --------
-    >>> histogram = Histogram()
-    >>> for label, count in [(7, 1.0), (3, 2.0), (7, 1.0)]:
-    ...     histogram.add(label, count)
-    >>> histogram.ranking(), histogram.counts[7]
-    ([3, 7], 2.0)
-    """
-
-    def __init__(self):
-        self.counts: dict[int, float] = {}
-        self.reached: dict[int, int] = {}  # when a label reached its count
-        self.time = 0
-
-    def add(self, label, count):
-        """Count a label."""
-        self.time += 1
-        self.counts[label] = self.counts.get(label, 0.0) + count
-        self.reached[label] = self.time
-
-    def fade(self, factor):
-        """Multiply all counts."""
-        self.counts = {label: factor * count for label, count in self.counts.items()}
-
-    def ranking(self):
-        """Return the labels, the largest count first; equal ones: the first to reach it."""
-        return sorted(self.counts, key=lambda y: (-self.counts[y], self.reached[y]))
-
-
-def softmax(scores):
-    """Return the probabilities of the scores.
-
-    Examples
-    --------
-    >>> softmax(np.array([0.0, np.log(3.0)])).round(2)
-    array([0.25, 0.75])
-    """
-    powers = np.exp(scores - scores.max())
-    return powers / powers.sum()

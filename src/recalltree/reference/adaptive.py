@@ -1,0 +1,42 @@
+"""Numbers that learn by AdaGrad, and the softmax whose gradients they follow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class Adaptive:
+    """Numbers that learn by AdaGrad: steps of rate · g / sqrt(offset + sum of g²).
+
+    Examples
+    --------
+    >>> number = Adaptive(np.zeros(1), offset=0.0)
+    >>> number.step(np.array([4.0]), weight=1.0, rate=0.5)
+    >>> number.values
+    array([-0.5])
+    """
+
+    def __init__(self, values, offset):
+        self.values = values
+        self.accumulators = np.zeros_like(values)
+        self.offset = offset
+
+    def step(self, gradient, weight, rate, l2=0.0, where=True):
+        """Follow the gradient of an example of some weight, where told to."""
+        where = np.broadcast_to(where, self.values.shape)
+        self.accumulators += np.where(where, weight * gradient**2, 0.0)
+        pace = rate * weight / np.sqrt(self.accumulators + self.offset)
+        kept = np.maximum(0.0, 1.0 - pace * l2)
+        self.values = np.where(where, self.values * kept - pace * gradient, self.values)
+
+
+def softmax(scores):
+    """Return the probabilities of the scores.
+
+    Examples
+    --------
+    >>> softmax(np.array([0.0, np.log(3.0)])).round(2)
+    array([0.25, 0.75])
+    """
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum()

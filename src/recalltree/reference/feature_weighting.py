@@ -1,0 +1,98 @@
+"""How much each feature of an example weighs, from what has been seen before."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+class FeatureWeighting:
+    """How much each feature of an example weighs.
+
+    Parameters
+    ----------
+    sublinear_tf : bool
+        Whether log(1 + |x|), with the sign of x, takes the place of x.
+    use_idf : bool
+        Whether values are weighted by the root of the inverse document frequency.
+    normalize : bool
+        Whether shares and values have unit length.
+
+    Examples
+    --------
+    >>> weighting = FeatureWeighting(sublinear_tf=True, use_idf=True, normalize=True)
+    >>> shares, values = weighting(np.array([1.0, 1.0, 0.0]), np.array([9.0, 0.0, 3.0]), 9.0)
+    >>> shares.round(2), values.round(2)
+    (array([0.71, 0.71, 0.  ]), array([0.48, 0.88, 0.  ]))
+    """
+
+    def __init__(self, sublinear_tf, use_idf, normalize):
+        self.sublinear_tf = sublinear_tf
+        self.use_idf = use_idf
+        self.normalize = normalize
+
+    def __call__(self, x, had, examples):
+        """Return shares and values, given how many of how many examples had each feature."""
+        terms = np.sign(x) * np.log1p(np.abs(x)) if self.sublinear_tf else x
+        shares, values = np.abs(terms), terms
+        if self.use_idf:
+            values = terms * np.sqrt(1.0 + np.log(np.maximum(1.0, (examples + 1) / (had + 1))))
+        if self.normalize and np.any(values):
+            shares = shares / np.linalg.norm(shares)
+            values = values / np.linalg.norm(values)
+        return shares, values
+
+
+class FeatureCentring:
+    """Dense examples as routers and predictors see them, and the typical length of an example.
+
+    From each feature its mean over the examples before is taken off, and the rest divided by the
+    largest magnitude.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    center : bool
+        Whether means are taken off.
+
+    Examples
+    --------
+    >>> centring = FeatureCentring(2, center=True)
+    >>> for x in np.array([[4.0, 0.0], [2.0, 0.0]]):
+    ...     centring.observe_scale(x)
+    ...     centring.observe(x, centring.normalize(x), weight=1.0)
+    >>> centring.normalize(np.array([5.0, 1.0]))
+    array([0.5, 0. , 1. ])
+    """
+
+    def __init__(self, n_features, center):
+        self.center = center
+        self.largest = np.zeros(n_features)
+        self.mean = np.zeros(n_features)
+        self.norm_sum = 0.0
+        self.weight_sum = 0.0
+
+    def normalize(self, x):
+        """Return the example, with a constant 1 at its end."""
+        z = np.zeros(len(self.mean) + 1)
+        centred = x - self.mean if self.center else x
+        np.divide(centred, self.largest, out=z[:-1], where=self.largest > 0)
+        z[-1] = 1.0
+        return z
+
+    def observe_scale(self, x):
+        """Take note of the magnitudes of an example that is about to be learned."""
+        self.largest = np.maximum(self.largest, np.abs(x))
+
+    def observe(self, x, z, weight):
+        """Take note of an example that has been learned as z."""
+        self.norm_sum += weight * (z @ z)
+        self.weight_sum += weight
+        self.mean += weight / self.weight_sum * (x - self.mean)
+
+    @property
+    def typical_norm(self):
+        """Root mean square norm of the examples, the bias included."""
+        return math.sqrt(self.norm_sum / self.weight_sum) if self.weight_sum else 1.0

@@ -1,0 +1,214 @@
+"""Shallow recall trees side by side: the nodes where an example ends are keys.
+
+Routers learn by the entropy rule of the Recall Tree's figure 2b. The trees differ because each
+router begins at a random hyperplane of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .label_histogram import LabelHistogram, recall_lower_bound
+from .linear_learner import LinearModel, Term, score
+
+# A smaller difference in total entropy, per unit of weight, is rounding: neither side is better.
+ENTROPY_FLOOR = 1e-6
+# The random hyperplane at which a router begins: its norm, and of dense examples the features.
+RANDOM_NORM = 0.5
+RANDOM_FEATURES = 16
+# Depth of the trees where none is given, if there are enough classes.
+MAX_DEPTH = 7
+
+BITS_64 = 2**64 - 1
+
+
+def mix(x):
+    """Return 64 bits that look random, a different number for every one (splitmix64).
+
+    Examples
+    --------
+    >>> mix(0) == 0xE220A8397B1DCDAF
+    True
+    """
+    x = (x + 0x9E3779B97F4A7C15) & BITS_64
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & BITS_64
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & BITS_64
+    return x ^ (x >> 31)
+
+
+def random_hyperplane(seed, tree, place, n_features, sparse):
+    """Return the weights, the bias included, at which a router begins.
+
+    All features with random signs if they are sparse, some of them otherwise.
+
+    Examples
+    --------
+    >>> np.abs(random_hyperplane(seed=0, tree=0, place=1, n_features=2, sparse=True))
+    array([0.5, 0.5, 0. ])
+    """
+    weights = np.zeros(n_features + 1)
+    seed = mix(seed ^ mix(place ^ (tree << 48)))
+    if sparse:
+        for j in range(n_features):
+            weights[j] = RANDOM_NORM if mix(seed ^ j) & 1 else -RANDOM_NORM
+    else:
+        for i in range(RANDOM_FEATURES):
+            bits = mix((seed + i) & BITS_64)
+            sign = 1.0 if bits & 1 else -1.0
+            weights[(bits >> 1) % n_features] += sign * RANDOM_NORM / RANDOM_FEATURES**0.5
+    return weights
+
+
+class KeyNode:
+    """A node: its router, its label histogram, its children."""
+
+    def __init__(self, number, tree, place, router):
+        self.number = number
+        self.tree = tree
+        self.place = place  # 1 at the root, 2 p and 2 p + 1 below p
+        self.router = router
+        self.histogram = LabelHistogram()
+        self.children = [None, None]
+
+
+class KeyForest:
+    """Recall trees of limited depth.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    n_trees : int
+        How many trees; one that stops early is the Recall Tree's path.
+    max_depth : int or None
+        Their depth. None follows the number of classes.
+    max_labels : int
+        How many labels of a node vote, those with the largest counts.
+    stops_early : bool
+        Whether an example stops where the bound of recall would get worse, as in the paper.
+    bound_lambda : float
+        λ of that bound.
+    sparse : bool
+        Whether examples are sparse.
+    seed : int
+        Seed of the routers' beginnings.
+    learner : LinearLearner
+        What teaches the routers.
+    """
+
+    def __init__(
+        self,
+        n_features,
+        *,
+        n_trees,
+        max_depth,
+        max_labels,
+        stops_early,
+        bound_lambda,
+        sparse,
+        seed,
+        learner,
+    ):
+        self.n_features = n_features
+        self.max_depth = max_depth
+        self.max_labels = max_labels
+        self.stops_early = stops_early
+        self.bound_lambda = bound_lambda
+        self.sparse = sparse
+        self.seed = seed
+        self.learner = learner
+        self.nodes = []
+        self.roots = [self.make_node(tree, 1) for tree in range(n_trees)]
+
+    def make_node(self, tree, place):
+        """Return a new node."""
+        router = LinearModel(self.n_features)
+        router.values = random_hyperplane(self.seed, tree, place, self.n_features, self.sparse)
+        self.nodes.append(KeyNode(len(self.nodes), tree, place, router))
+        return self.nodes[-1]
+
+    def depth(self, n_classes):
+        """Return how deep the trees are for so many classes."""
+        if self.max_depth is not None:
+            return self.max_depth
+        log2 = max(n_classes, 2).bit_length()
+        return log2 - 1 if self.stops_early else min(MAX_DEPTH, log2)
+
+    def goes_right(self, node, margin):
+        """Tell where an example goes."""
+        return margin > 0
+
+    def recall(self, node):
+        """Return the bound of a node's recall."""
+        recall = node.histogram.empirical_recall(self.max_labels)
+        return recall_lower_bound(recall, node.histogram.total, self.bound_lambda)
+
+    def stops(self, node, child):
+        """Tell whether an example stops above a child."""
+        return self.stops_early and self.recall(node) > self.recall(child)
+
+    def routes(self, z, n_classes):
+        """Return for every tree the nodes on the way, and the side that comes next.
+
+        The side is None at the bottom. The last node is the key.
+        """
+        depth = self.depth(n_classes)
+        found = []
+        for root in self.roots:
+            path, side = [root], None
+            while len(path) <= depth:
+                side = int(self.goes_right(path[-1], score([Term(path[-1].router, z)])))
+                child = path[-1].children[side]
+                if child is None or self.stops(path[-1], child):
+                    break
+                path.append(child)
+            found.append((path, None if len(path) > depth else side))
+        return found
+
+    def votes(self, routes):
+        """Return sqrt(c(y, k) / n_k), summed over the keys, by class."""
+        votes: dict = {}
+        for path, _ in routes:
+            histogram = path[-1].histogram
+            for y in self.labels(path[-1]):
+                share = histogram.counts[y] / histogram.total
+                votes[y] = votes.get(y, 0.0) + share**0.5
+        return votes
+
+    def labels(self, node):
+        """Return the labels of a node that vote."""
+        return node.histogram.candidates(self.max_labels)
+
+    def update_routers(self, routes, z, y, weight):
+        """Teach the routers on the way to send y where the entropy of the labels gets lower."""
+        for path, side in routes:
+            for node in path if side is not None else path[:-1]:
+                growth = [self.entropy_growth(child, y, weight) for child in node.children]
+                delta = growth[0] - growth[1]
+                if abs(delta) / weight >= ENTROPY_FLOOR:
+                    self.learner.learn([Term(node.router, z)], 1 if delta > 0 else -1, abs(delta))
+
+    def entropy_growth(self, child, y, weight):
+        """Return how much the total entropy of a child grows with one more example of y."""
+        if child is None:
+            return 0.0
+        histogram = child.histogram
+        after = (histogram.total + weight) * histogram.entropy_with(y, weight)
+        return after - histogram.total * histogram.entropy()
+
+    def count(self, routes, y, weight):
+        """Count an example at the nodes on its way, and at the child that comes next."""
+        for path, side in routes:
+            nodes = list(path)
+            if side is not None:
+                last = path[-1]
+                if last.children[side] is None:
+                    last.children[side] = self.make_node(last.tree, 2 * last.place + side)
+                nodes.append(last.children[side])
+            for node in nodes:
+                node.histogram.add(y, weight)
+
+    def fade(self, factor):
+        """Let everything counted so far be worth `factor` of what it was."""
+        for node in self.nodes:
+            node.histogram.fade(factor)
