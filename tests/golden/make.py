@@ -11,7 +11,12 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from recalltree import LOMTreeClassifier, OneAgainstAllClassifier, RecallTreeClassifier
+from recalltree import (
+    LOMTreeClassifier,
+    OneAgainstAllClassifier,
+    OneAgainstSomeClassifier,
+    RecallTreeClassifier,
+)
 from recalltree.model_file import FORMAT_VERSION
 
 FOLDER = Path(__file__).parent / f"v{FORMAT_VERSION}"
@@ -45,6 +50,8 @@ MODELS = {
     ),
     "lom-tree-dense": (LOMTreeClassifier(max_nodes=3, swap_resistance=0.1), False, WORDS),
     "lom-tree-sparse": (LOMTreeClassifier(loss="hinge", l2=1e-3), True, WORDS),
+    "one-against-some-dense": (OneAgainstSomeClassifier(random_state=1), False, WORDS),
+    "one-against-some-sparse": (OneAgainstSomeClassifier(), True, WORDS),
 }
 COMPACTED = {"recall-tree-sparse": "float16", "one-against-all-dense": "bfloat16"}
 
