@@ -15,6 +15,9 @@
 NB_MODULE(_core, m) {
   namespace bindings = recalltree::bindings;
   m.doc() = "The compiled core: learners over plain arrays.";
+  // A process may leave while a thread still reads rows: what that thread holds is no leak, and
+  // nothing to tell users about.
+  nanobind::set_leak_warnings(false);
   m.def(
       "simd", [] { return std::string(recalltree::kernels().name); },
       "The instruction set in use.");
