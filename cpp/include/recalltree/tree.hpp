@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 
 #include "label_histogram.hpp"
 #include "spin_lock.hpp"
@@ -32,7 +33,7 @@ class Tree {
 
   // The child, created if it does not exist yet. kNoNode as a parent makes the root.
   NodeId child_or_new(NodeId n, bool right, bool shared) {
-    if (n == kNoNode) return size() > 0 ? 0 : create(kNoNode, 0);
+    if (n == kNoNode) return root_or_new();
     if (const NodeId known = child(n, right); known != kNoNode) return known;
     Node& node = nodes_[n];
     SpinLock::Guard guard(node.lock, shared);
@@ -41,6 +42,13 @@ class Tree {
     const NodeId made = create(n, node.depth + 1);
     (right ? node.right : node.left).store(made, std::memory_order_release);
     return made;
+  }
+
+  // Threads that learn the first examples of all at the same time make one root.
+  NodeId root_or_new() {
+    if (size() > 0) return 0;
+    std::lock_guard lock(root_mutex_);
+    return size() > 0 ? 0 : create(kNoNode, 0);
   }
 
   NodeId create(NodeId parent, std::uint32_t depth) {
@@ -59,6 +67,7 @@ class Tree {
 
  private:
   StableVector<Node> nodes_;
+  std::mutex root_mutex_;
 };
 
 }  // namespace recalltree
