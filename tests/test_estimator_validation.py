@@ -90,8 +90,10 @@ def test_shared_parameters_are_described_alike():
     }
     assert len(shared) == 8
     for classifier in CLASSIFIERS:
-        for name, text in shared.items():
-            assert described(classifier, name) == text
+        # One may have more to say about a parameter, and may not have all of them.
+        for name in shared.keys() & inspect.signature(classifier).parameters:
+            described_here = " ".join(described(classifier, name).split())
+            assert described_here.startswith(" ".join(shared[name].split()))
 
 
 @classifiers
