@@ -92,7 +92,9 @@ void OneAgainstSome::score_known(const Rows& rows, std::size_t i, std::size_t n_
 void OneAgainstSome::count_progress(bool predicts, ClassId y, double weight, Workspace& ws) const {
   const std::vector<float>& score = ws.voting.score;
   const auto best = std::max_element(score.begin(), score.end());
-  const bool right = predicts && ws.voting.candidates[best - score.begin()].label == y;
+  // Another thread may have seen a class that nobody has counted yet: then there are no candidates.
+  const bool right = predicts && best != score.end() &&
+                     ws.voting.candidates[best - score.begin()].label == y;
   ws.progress.count(weight, !right);
 }
 
