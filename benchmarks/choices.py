@@ -21,7 +21,7 @@ from benchmarks import datasets, ours, report
 CHOICES = {
     "router_weighting": ("total_entropy", "entropy", "unit"),
     "routing_order": ("route_first", "update_first"),
-    "path_features": ("leaf", "path", "none"),
+    "path_features": ("none", "leaf", "path"),
 }
 SETS = ("glyphs", "webdirectory")
 

@@ -70,7 +70,7 @@ def run(
     for rule, reference in RULES.items():
         for weighting in CHOICES["router_weighting"]:
             console.log(f"{name}: {rule}, {weighting}")
-            model = reference(dataset.n_features, router_weighting=weighting, path_features="leaf")
+            model = reference(dataset.n_features, router_weighting=weighting)
             for x, y in zip(*train, strict=True):
                 model.learn(x, int(y), first_pass=False)
             wrong = [model.predict(x) != y for x, y in zip(*test, strict=True)]

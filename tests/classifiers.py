@@ -24,6 +24,7 @@ VARIANTS = [
     RecallTreeClassifier(max_candidates=3, random_state=0),
     RecallTreeClassifier(
         max_candidates=3,
+        path_features="leaf",
         path_interactions=True,
         routing_order="update_first",
         router_weighting="unit",

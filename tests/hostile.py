@@ -27,7 +27,9 @@ def honest(model):
     X, y = digits(300)
     labels = np.array([f"label {i}" for i in range(10)])[y]
     clf = {
-        "tree": RecallTreeClassifier(max_candidates=3, path_interactions=True),
+        "tree": RecallTreeClassifier(
+            max_candidates=3, path_features="leaf", path_interactions=True
+        ),
         "all": OneAgainstAllClassifier(),
         "lom": LOMTreeClassifier(),
     }[model.split()[-1]]

@@ -39,9 +39,9 @@ def all_rows(*paths, **options):
         ("recall-tree", ["--max-candidates", 8], RecallTreeClassifier, {"max_candidates": 8}),
         (
             "recall-tree",
-            ["--path-interactions", "--loss", "hinge", "--count-decay", "500"],
+            ["--path-features", "leaf", "--path-interactions", "--loss", "hinge"],
             RecallTreeClassifier,
-            {"path_interactions": True, "loss": "hinge", "count_decay": 500},
+            {"path_features": "leaf", "path_interactions": True, "loss": "hinge"},
         ),
         (
             "one-against-all",

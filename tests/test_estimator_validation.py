@@ -71,6 +71,13 @@ def test_parameters_are_finite(classifier, value):
         classifier(learning_rate=value).fit(*digits(20))
 
 
+def test_interactions_need_path_features():
+    X, y = digits(20)
+    with pytest.raises(ValueError, match=r"path_interactions=True .* use path_features='leaf'"):
+        RecallTreeClassifier(path_interactions=True).fit(X, y)
+    RecallTreeClassifier(path_interactions=True, path_features="path").fit(X, y)
+
+
 def test_limits_may_be_large():
     X, y = digits(50)
     huge = 10**12

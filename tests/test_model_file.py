@@ -210,6 +210,7 @@ def test_parameters_and_attributes(tmp_path):
         max_candidates=np.int32(3),
         bound_lambda=np.float32(0.1),
         count_decay=np.float64(1e6),
+        path_features="leaf",
         path_interactions=np.bool_(True),
         early_stopping=True,
         n_passes=5,
@@ -284,7 +285,9 @@ def test_other_readers_of_safetensors_read_it(tmp_path, variant):
 
 def test_tensors_are_aligned(tmp_path):
     X, y = digits(100)
-    RecallTreeClassifier(path_interactions=True).fit(X, y).save(tmp_path / "model.rt")
+    RecallTreeClassifier(path_features="leaf", path_interactions=True).fit(X, y).save(
+        tmp_path / "model.rt"
+    )
     mapped = recalltree.load(tmp_path / "model.rt")
     start = mapped._container.tensors["n_examples"].ctypes.data
     for name, array in mapped._core.state().items():

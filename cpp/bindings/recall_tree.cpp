@@ -33,7 +33,7 @@ template <class Class, class Init, class... First>
 void bind_init(Class& c, Init init, First... first) {
   c.def("__init__", init, first..., nb::kw_only(), "n_features"_a, "sparse"_a = false,
         "loss"_a = "logistic", "learning_rate"_a = 1.0, "l2"_a = 0.0, "max_candidates"_a = 0,
-        "max_depth"_a = 0, "bound_lambda"_a = 1.0, "path_features"_a = "leaf",
+        "max_depth"_a = 0, "bound_lambda"_a = 1.0, "path_features"_a = "none",
         "path_interactions"_a = false, "router_weighting"_a = "total_entropy",
         "routing_order"_a = "route_first", "count_decay"_a = 0.0);
 }

@@ -26,7 +26,7 @@ struct RecallTreeConfig {
   std::uint32_t max_candidates = 0;  // F; 0: 4 log2 K, K the classes seen so far
   std::uint32_t max_depth = 0;       // 0: log2 K
   double bound_lambda = 1.0;
-  PathFeatures path_features = PathFeatures::leaf;
+  PathFeatures path_features = PathFeatures::none;
   bool path_interactions = false;
   RouterWeighting router_weighting = RouterWeighting::total_entropy;
   RoutingOrder routing_order = RoutingOrder::route_first;

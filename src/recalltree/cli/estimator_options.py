@@ -38,7 +38,7 @@ def estimator_options() -> list[click.Option]:
     >>> from recalltree.cli.estimator_options import estimator_options
     >>> options = {option.name: option for option in estimator_options()}
     >>> options["path_features"].default, options["path_features"].opts
-    ('leaf', ['--path-features'])
+    ('none', ['--path-features'])
     """
     owners: dict[str, list[str]] = {}
     for algorithm, kind in ALGORITHMS.items():

@@ -35,12 +35,13 @@ class RecallTreeClassifier(PlotsTree, OnlineClassifier):
     bound_lambda : float, default=1.0
         Width of the confidence bound of recall (λ in the paper's equation 1): larger values stop
         higher in the tree.
-    path_features : {"path", "leaf", "none"}, default="leaf"
+    path_features : {"path", "leaf", "none"}, default="none"
         What the class predictors see of the route: an indicator of every node passed below the
-        root, of the last node only, or nothing.
+        root, as in the paper, of the last node only, or nothing.
     path_interactions : bool, default=False
         Cross these indicators with the features: each pair of class and node then has its own
-        correction to the weights of the class. More accurate, slower, larger.
+        correction to the weights of the class. Slower and larger; ``path_features`` must be "leaf"
+        or "path".
     router_weighting : {"total_entropy", "entropy", "unit"}, default="total_entropy"
         Importance with which a router learns an example: by how much its choice of side changes
         the total entropy of the children; the change of their average entropy, as in the paper,
@@ -196,6 +197,11 @@ class RecallTreeClassifier(PlotsTree, OnlineClassifier):
         self.count_decay = count_decay
 
     def _own_config(self) -> dict[str, Any]:
+        if self.path_interactions and self.path_features == "none":
+            raise ValueError(
+                "path_interactions=True crosses path features with the features of x, and "
+                "path_features='none' has none; use path_features='leaf' or 'path'"
+            )
         return {
             "max_candidates": as_limit(self.max_candidates),
             "max_depth": as_limit(self.max_depth),

@@ -170,7 +170,7 @@ class RecallTreeReference:
         max_candidates=None,
         max_depth=None,
         bound_lambda=1.0,
-        path_features="leaf",
+        path_features="none",
         path_interactions=False,
         router_weighting="total_entropy",
         routing_order="route_first",
