@@ -12,13 +12,14 @@ from typing import Any
 
 from benchmarks.datasets import default_cache_dir
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from experiments import runner
 from experiments.bench import Bench
 from experiments.budget import Budget
 from experiments.data.catalogue import SETS, Places
 from experiments.experiment import Experiment
+from experiments.measured import ESTIMATORS
 from experiments.registry import EXPERIMENTS
 from experiments.store import RESULTS, Store
 
@@ -26,6 +27,7 @@ BUDGET_HELP = {
     "seeds": "how many seeds; error bars are over them",
     "rows": "use the first so many training rows",
     "test_rows": "use so many test rows at most; 0 is all",
+    "start": "leave out so many words of a text, from its beginning",
     "passes": "passes over small sets at most, with early stopping",
     "probes": "probes of the random search; 0 leaves tuning out",
     "full_updates": "one-against-all samples negatives, or is left out, where training rows x "
@@ -61,6 +63,13 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add("--data-dir", type=Path, help="folder with one folder per set")
     add("--cache-dir", type=Path, default=default_cache_dir(), help="for what is derived from sets")
     add("--sets", nargs="+", metavar="SET", help=f"of {', '.join(SETS)}")
+    add(
+        "--algorithms",
+        nargs="+",
+        metavar="A",
+        choices=ESTIMATORS,
+        help=f"of those of the experiment: {', '.join(ESTIMATORS)}",
+    )
     add("--again", action="store_true", help="also do what is already done")
     for field in fields(Budget):
         if field.name in BUDGET_HELP:
@@ -76,11 +85,15 @@ def budget_of(options: argparse.Namespace, experiment: Experiment) -> Budget:
     if known.get("test_rows") == 0:
         known["test_rows"] = None
     for name, value in known.items():
-        least = 0 if name == "probes" else 1
+        least = 0 if name in ("probes", "start") else 1
         if value is not None and value < least:
             raise ValueError(f"--{name.replace('_', '-')} {value}: it must be {least} or more")
-    sets = None if options.sets is None else tuple(options.sets)
-    return Budget(sets=sets, **{**experiment.defaults, **known})
+    chosen = {
+        name: tuple(getattr(options, name))
+        for name in ("sets", "algorithms")
+        if getattr(options, name) is not None
+    }
+    return Budget(**chosen, **{**experiment.defaults, **known})
 
 
 def canonical_command(options: argparse.Namespace) -> str:
@@ -88,7 +101,7 @@ def canonical_command(options: argparse.Namespace) -> str:
     words = ["python", "-m", "experiments", "run", options.experiment]
     if options.data_dir is not None:
         words += ["--data-dir", "DIR"]
-    for name in ("sets", *BUDGET_HELP):
+    for name in ("sets", "algorithms", *BUDGET_HELP):
         value: Any = getattr(options, name)
         if value is not None:
             values = value if isinstance(value, list) else [value]
@@ -98,7 +111,9 @@ def canonical_command(options: argparse.Namespace) -> str:
 
 def show_list(console: Console) -> None:
     """Print the experiments and the sets."""
-    shown = Table("experiment", "what it is about", "sets", title="Experiments")
+    shown = Table(
+        Column("experiment", no_wrap=True), "what it is about", "sets", title="Experiments"
+    )
     for experiment in EXPERIMENTS.values():
         shown.add_row(experiment.name, experiment.title, ", ".join(experiment.study.SETS))
     console.print(shown)

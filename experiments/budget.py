@@ -12,9 +12,11 @@ class Budget:
     Attributes
     ----------
     sets : tuple of str, or None for the experiment's own
+    algorithms : tuple of str, or None for the experiment's own
     seeds : how many seeds
     rows : use the first so many training rows of a set; None is all
     test_rows : use so many test rows at most; None is all
+    start : where in a text to begin, in words; other sets are used from their beginning
     passes : passes over the rows at most
     probes : probes of a random search
     full_updates : one-against-all is trained with sampled negatives where training rows x classes x
@@ -24,9 +26,11 @@ class Budget:
     """
 
     sets: tuple[str, ...] | None = None
+    algorithms: tuple[str, ...] | None = None
     seeds: int = 3
     rows: int | None = None
     test_rows: int | None = 20_000
+    start: int = 0
     passes: int = 1
     probes: int = 59
     full_updates: float = 2e9
@@ -37,7 +41,12 @@ class Budget:
         """Return the sets to use."""
         return default if self.sets is None else self.sets
 
+    def algorithms_or(self, default: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the algorithms to run, in the order of the experiment."""
+        return tuple(a for a in default if self.algorithms is None or a in self.algorithms)
+
     @property
     def size(self) -> dict[str, int | None]:
         """The part of a unit's parameters that says how much of a set is used."""
-        return {"rows": self.rows, "test_rows": self.test_rows}
+        size = {"rows": self.rows, "test_rows": self.test_rows}
+        return {**size, "start": self.start} if self.start else size

@@ -35,10 +35,11 @@ class Experiment:
     ----------
     name : what it is called on the command line
     title : heading of its section
-    paper : what the paper did and found
+    paper : what the paper did and found; empty where the question is not the paper's
     study : what is done
     section : what the results say
     defaults : budget options that are not those of `Budget`
+    question : what is asked, where the question is not the paper's
     """
 
     name: str
@@ -47,3 +48,9 @@ class Experiment:
     study: Study
     section: Callable[[Sequence[Record]], Section]
     defaults: dict[str, Any] = field(default_factory=dict)
+    question: str = ""
+
+    @property
+    def lead(self) -> str:
+        """How the section begins: with what the paper found, or with the question."""
+        return f"*The paper:* {self.paper}" if self.paper else f"*The question:* {self.question}"

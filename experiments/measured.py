@@ -9,23 +9,27 @@ import numpy as np
 from benchmarks.measure import Stopwatch, Times
 
 from experiments.data.task import ArrayTask, Task
+from recalltree import (
+    LOMTreeClassifier,
+    OneAgainstAllClassifier,
+    OneAgainstSomeClassifier,
+    RecallTreeClassifier,
+)
 from recalltree.validation import slice_rows
 
-ESTIMATORS = ("recall-tree", "one-against-all", "lom-tree")
+ESTIMATORS: dict[str, type[Any]] = {
+    "one-against-some": OneAgainstSomeClassifier,
+    "recall-tree": RecallTreeClassifier,
+    "one-against-all": OneAgainstAllClassifier,
+    "lom-tree": LOMTreeClassifier,
+}
 BLOCK_ROWS = 2048
 NO_TIME = Times(0.0, 0.0, 0.0)
 
 
 def make_model(algorithm: str, seed: int, **parameters: Any) -> Any:
     """Return an estimator with one thread."""
-    import recalltree
-
-    classes = {
-        "recall-tree": recalltree.RecallTreeClassifier,
-        "one-against-all": recalltree.OneAgainstAllClassifier,
-        "lom-tree": recalltree.LOMTreeClassifier,
-    }
-    return classes[algorithm](random_state=seed, n_jobs=1, **parameters)
+    return ESTIMATORS[algorithm](random_state=seed, n_jobs=1, **parameters)
 
 
 def evaluations(model: Any) -> int:
@@ -97,7 +101,8 @@ class Tested:
 def evaluate(model: Any, task: Task, max_rows: int | None = None) -> dict[str, Any]:
     """Test a model and return what was found; of a Recall Tree also what its tree does."""
     found = Tested()
-    is_tree = hasattr(model, "bound_lambda")
+    is_tree = isinstance(model, RecallTreeClassifier)
+    has_candidates = is_tree or isinstance(model, OneAgainstSomeClassifier)
     for X, y in task.test_batches():
         left = len(y) if max_rows is None else max_rows - found.n
         if left <= 0:
@@ -110,10 +115,26 @@ def evaluate(model: Any, task: Task, max_rows: int | None = None) -> dict[str, A
         found.evaluations += evaluations(model) - before
         found.n += len(y)
         found.wrong += int(np.sum(answers != y))
-        if is_tree:
-            _look_at_stops(model, X, y, found)
+        if has_candidates:
+            recalled = is_recalled(model, X, y)
+            found.recalled += int(recalled.sum())
+            if is_tree:
+                _look_at_stops(model, X, recalled, found)
     result = found.as_dict()
+    if has_candidates:
+        result["candidate_recall"] = found.recalled / found.n
     return {**result, **_stops(model, found)} if is_tree else result
+
+
+def is_recalled(model: Any, X: Any, y: np.ndarray) -> np.ndarray:
+    """Tell for each row whether its label is among its candidates."""
+    recalled = np.zeros(len(y), dtype=bool)
+    for start in range(0, len(y), BLOCK_ROWS):
+        part = slice(start, start + BLOCK_ROWS)
+        candidates = model.candidates(X[part])
+        rows = np.repeat(np.arange(candidates.shape[0]), np.diff(candidates.indptr))
+        recalled[start + rows[model.classes_[candidates.indices] == y[part][rows]]] = True
+    return recalled
 
 
 def stop_nodes(model: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -128,22 +149,14 @@ def stop_nodes(model: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(nodes), np.concatenate(depths)
 
 
-def _look_at_stops(model: Any, X: Any, y: np.ndarray, found: Tested) -> None:
+def _look_at_stops(model: Any, X: Any, recalled: np.ndarray, found: Tested) -> None:
     nodes, depths = stop_nodes(model, X)
     found.depth += int(depths.sum())
     found.bound += float(model.tree_.recall_bound[nodes].sum())
-    for start in range(0, len(y), BLOCK_ROWS):
-        part = slice(start, start + BLOCK_ROWS)
-        candidates = model.candidates(X[part])
-        rows = np.repeat(np.arange(candidates.shape[0]), np.diff(candidates.indptr))
-        hits = rows[model.classes_[candidates.indices] == y[part][rows]]
-        recalled = np.zeros(candidates.shape[0], dtype=bool)
-        recalled[hits] = True
-        found.recalled += int(recalled.sum())
-        for node, hit in zip(nodes[part].tolist(), recalled.tolist(), strict=True):
-            counts = found.nodes.setdefault(node, [0, 0])
-            counts[0] += 1
-            counts[1] += hit
+    for node, hit in zip(nodes.tolist(), recalled.tolist(), strict=True):
+        counts = found.nodes.setdefault(node, [0, 0])
+        counts[0] += 1
+        counts[1] += hit
 
 
 def _stops(model: Any, found: Tested) -> dict[str, Any]:
@@ -156,7 +169,6 @@ def _stops(model: Any, found: Tested) -> dict[str, Any]:
             met += stopped * (recalled / stopped >= bounds[node])
     return {
         "mean_depth": found.depth / found.n,
-        "candidate_recall": found.recalled / found.n,
         "mean_bound": found.bound / found.n,
         # Of the rows that stop where 30 or more do: the share at nodes that keep their bound.
         "bound_holds": met / n_judged if n_judged else None,

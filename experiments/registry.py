@@ -68,5 +68,53 @@ EXPERIMENTS = {
             studies.ablation,
             sections.ablation.section,
         ),
+        Experiment(
+            "one-against-some",
+            "One-against-some: one pass, beside the other methods",
+            "",
+            studies.one_against_some,
+            sections.one_against_some.section,
+            {"test_rows": None},
+            question="How does the vote of label histograms compare with the Recall Tree, with "
+            "one-against-all and with LOMTree, each as it comes?",
+        ),
+        Experiment(
+            "late-classes",
+            "One-against-some: classes that appear late",
+            "",
+            studies.late_classes,
+            sections.late_classes.section,
+            {"test_rows": None},
+            question="Are classes that first appear in the last tenth of the stream learned as "
+            "well as if they had come earlier, in proportion to their examples?",
+        ),
+        Experiment(
+            "drift",
+            "One-against-some: a stream that changes",
+            "",
+            studies.drift,
+            sections.drift.section,
+            question="Does the error come back within a tenth of the stream when all classes "
+            "change their meaning, and do fading counts (`count_decay`) help?",
+        ),
+        Experiment(
+            "scaling",
+            "One-against-some: work and time by number of classes",
+            "",
+            studies.scaling,
+            sections.scaling.section,
+            {"seeds": 1},
+            question="Does the work of one example stay bounded, and its time within a factor of "
+            "two, from 1,000 to 100,000 classes?",
+        ),
+        Experiment(
+            "one-against-some-ablation",
+            "One-against-some: what each choice brings",
+            "",
+            studies.one_against_some_ablation,
+            sections.one_against_some_ablation.section,
+            {"seeds": 1},
+            question="Which choices matter, and are the defaults good ones?",
+        ),
     )
 }

@@ -20,6 +20,13 @@ SHORT_RUNS = {
     "cost": "--sets generated-sparse gaussians --rows 500 --max-classes 1000 --full-updates 3e5",
     "theory": "--sets generated-dense --rows 300 --test-rows 100 --seeds 1",
     "ablation": "--sets generated-dense standard-library --rows 300 --test-rows 100 --seeds 1",
+    "one-against-some": "--sets generated-dense generated-sparse standard-library --rows 400 "
+    "--test-rows 100 --seeds 1 --full-updates 5e4",
+    "late-classes": "--sets generated-dense --rows 600 --test-rows 500 --seeds 2",
+    "drift": "--sets generated-dense --rows 600 --seeds 1",
+    "scaling": "--sets generated-sparse gaussians --rows 600 --max-classes 1000",
+    "one-against-some-ablation": "--sets generated-dense generated-sparse --rows 250 "
+    "--test-rows 50 --seeds 1",
 }
 
 

@@ -12,7 +12,7 @@ import zstandard
 from experiment_runs import ROOT  # noqa: F401  (makes `experiments` importable)
 from experiments import __main__ as command_line
 from experiments.data import ltcb, published
-from experiments.data.catalogue import SETS, Places, load
+from experiments.data.catalogue import SETS, Part, Places, load
 from experiments.data.generated import generate_gaussians
 from experiments.data.task import ArrayTask
 from experiments.data.token_stream import END_OF_ARTICLE, load_stream, read_ids
@@ -68,7 +68,7 @@ def test_a_wrong_file_is_refused(aloi, lines, message):
 @pytest.mark.parametrize("described", [published.ALOI, published.IMAGENET, published.ODP])
 def test_missing_files_are_named_with_their_address(described, tmp_path):
     with pytest.raises(FileNotFoundError, match=f"Download {described.files[0]}") as error:
-        load(described.name, Places(tmp_path, tmp_path), None, None)
+        load(described.name, Places(tmp_path, tmp_path))
     assert described.address in str(error.value)
 
 
@@ -192,7 +192,7 @@ def test_ltcb_is_prepared_and_loaded_as_a_set(tmp_path, monkeypatch):
     assert ids[:5].tolist() == [2, 2, 0, 3, END_OF_ARTICLE]
     assert ids[45:50].tolist() == [0, 0, 0, 2, END_OF_ARTICLE]
 
-    task = load("ltcb", Places(tmp_path, tmp_path), None, None)
+    task = load("ltcb", Places(tmp_path, tmp_path))
     assert (task.n_classes, task.n_train, task.n_test) == (4, 18 * 5, 2 * 5)
     (_, y), *_ = task.test_batches()
     assert y.tolist() == 2 * [0, 0, 0, 2, END_OF_ARTICLE]
@@ -260,6 +260,25 @@ def test_a_limit_of_rows_limits_the_test_words_to_the_same_part(stream):
     assert task.head(0.1).n_train == 90
 
 
+def test_articles_are_held_out_whole(stream):
+    task = load_stream("wikitext", stream, None, test_rows=50)
+    part = task.hold_out(0.2, seed=0)
+    assert part.n_test == 50
+    kept, aside = set(part.train_positions // 20), set(part.test_positions // 20)
+    assert not kept & aside
+    assert kept | aside <= set(task.train_positions // 20)
+    assert 0.1 < 1 - part.n_train / task.n_train < 0.3
+
+
+def test_a_stream_can_begin_later_at_an_article(stream):
+    whole = load_stream("wikitext", stream, None, None)
+    later = load_stream("wikitext", stream, rows=900, test_rows=None, start=1001)
+    assert later.n_train == 900
+    np.testing.assert_array_equal(later.ids[:100], whole.ids[1020:1120])
+    with pytest.raises(ValueError, match="no text"):
+        load("generated-dense", Places(None, stream), Part(start=5))
+
+
 def test_bad_streams_are_explained(stream):
     with pytest.raises(ValueError, match="use more rows"):
         load_stream("wikitext", stream, rows=20, test_rows=None)
@@ -283,7 +302,7 @@ def test_held_out_rows_are_not_learned():
 
 
 def test_the_standard_library_has_the_rows_asked_for(tmp_path):
-    task = load("standard-library", Places(None, tmp_path), 2000, 50)
+    task = load("standard-library", Places(None, tmp_path), Part(2000, 50))
     assert (task.n_train, task.n_test) == (2000, 50)
 
 

@@ -171,6 +171,60 @@ def test_costs_are_counted_for_the_classes_chosen(done):
             assert result["predict_evaluations"] <= result["max_candidates"] + result["depth"]
 
 
+def test_a_stream_changes_half_way(done):
+    found = records(done, "drift")
+    by_stream = {
+        (r["unit"]["algorithm"], r["unit"]["stream"], r["unit"]["half_life"]): r["result"]
+        for r in found
+    }
+    for algorithm in ("one-against-some", "recall-tree", "one-against-all"):
+        calm, changed, anew = (
+            by_stream[algorithm, stream, None] for stream in ("undisturbed", "changed", "restarted")
+        )
+        assert calm["window_error"][:50] == changed["window_error"][:50]
+        assert calm["window_error"][50:] != changed["window_error"][50:]
+        assert len(anew["window_error"]) == 50
+        assert anew["ends"] == changed["ends"][50:]
+    fading = by_stream["one-against-some", "changed", 0.03]
+    assert fading["window_error"] != by_stream["one-against-some", "changed", None]["window_error"]
+
+
+def test_late_classes_have_the_same_examples(done):
+    for record in records(done, "late-classes"):
+        result = record["result"]
+        assert result["n_late_rows"] == pytest.approx(0.05 * result["n_train"], abs=10)
+        assert result["late_n_test"] + result["others_n_test"] == 500
+        assert result["late_error"] == result["late_wrong"] / result["late_n_test"]
+
+
+def test_no_example_takes_more_than_the_most(done):
+    for record in records(done, "scaling"):
+        result = record["result"]
+        for step in ("train", "predict"):
+            for counted in ("evaluations", "entries"):
+                most = result[f"{step}_most_{counted}"]
+                assert most == int(most) >= 0
+                if step == "predict":  # the same rows
+                    assert most >= result[f"{step}_{counted}"]
+
+
+def test_texts_are_learned_in_order_by_all_methods(done):
+    found = [r for r in records(done, "one-against-some") if r["unit"]["kind"] == "progressive"]
+    assert {r["unit"]["algorithm"] for r in found} == {
+        "one-against-some",
+        "recall-tree",
+        "lom-tree",
+        "averaged-embeddings",
+    }
+    for record in found:
+        curve, result = record["result"]["curve"], record["result"]
+        assert curve["examples"] == sorted(curve["examples"])
+        assert curve["error"][-1] == pytest.approx(result["progressive_error"], abs=1e-5)
+        assert result["n_judged"] == (
+            50 if record["unit"]["algorithm"] == "averaged-embeddings" else 400
+        )
+
+
 # the page
 
 
@@ -235,6 +289,7 @@ def test_list_names_everything(capsys):
         (["--sets", "tomatoes"], "no set 'tomatoes'; there are aloi,"),
         (["--seeds", "0"], "--seeds 0: it must be 1 or more"),
         (["--rows", "-3"], "--rows -3: it must be 1 or more"),
+        (["--sets", "generated-dense", "--start", "7"], "is no text"),
     ],
 )
 def test_errors_say_what_would_work(options, message, tmp_path):

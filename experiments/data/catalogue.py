@@ -30,7 +30,17 @@ class Places:
         return self.data_dir
 
 
-Loader = Callable[[Places, int | None, int | None], Task]
+@dataclass(frozen=True)
+class Part:
+    """How much of a set is used: its first training rows, test rows, and where a text begins."""
+
+    rows: int | None = None
+    test_rows: int | None = None
+    start: int = 0
+
+
+WHOLE = Part()
+Loader = Callable[[Places, Part], Task]
 
 
 @dataclass(frozen=True)
@@ -45,24 +55,24 @@ class Entry:
 
 
 def _stand_in(name: str, is_small: bool) -> Loader:
-    def load(places: Places, rows: int | None, test_rows: int | None) -> Task:
+    def load(places: Places, part: Part) -> Task:
         data_dir = None if name in datasets.GENERATED_SETS else places.folder(name)
         dataset = datasets.load(name, data_dir, places.cache_dir)
-        task = ArrayTask.of(dataset, test_rows, is_small)
-        return task if rows is None else task.head(min(1.0, rows / task.n_train))
+        task = ArrayTask.of(dataset, part.test_rows, is_small)
+        return task if part.rows is None else task.head(min(1.0, part.rows / task.n_train))
 
     return load
 
 
 def _stream(name: str) -> Loader:
-    return lambda places, rows, test_rows: load_stream(
-        name, places.folder(name) / name, rows, test_rows
+    return lambda places, part: load_stream(
+        name, places.folder(name) / name, part.rows, part.test_rows, part.start
     )
 
 
 def _files(described: published.PublishedSet) -> Loader:
-    return lambda places, rows, test_rows: published.load_from_files(
-        described, places.folder(described.name), places.cache_dir, rows, test_rows
+    return lambda places, part: published.load_from_files(
+        described, places.folder(described.name), places.cache_dir, part.rows, part.test_rows
     )
 
 
@@ -73,8 +83,8 @@ SETS = {
             "aloi",
             "which of 1,000 objects is in the image (the paper's)",
             f"{' and '.join(published.ALOI.files)} from {published.ALOI.address}",
-            lambda places, rows, test_rows: published.load_into_memory(
-                published.ALOI, places.folder("aloi"), rows, test_rows
+            lambda places, part: published.load_into_memory(
+                published.ALOI, places.folder("aloi"), part.rows, part.test_rows
             ),
         ),
         Entry(
@@ -125,7 +135,7 @@ SETS = {
             "standard-library",
             "the next token in the source of Python's standard library",
             "comes with Python",
-            lambda places, rows, test_rows: load_standard_library(rows, test_rows),
+            lambda places, part: load_standard_library(part.rows, part.test_rows),
             is_text=True,
         ),
         Entry(
@@ -144,8 +154,10 @@ SETS = {
 }
 
 
-def load(name: str, places: Places, rows: int | None, test_rows: int | None) -> Task:
-    """Load a set by name: its first ``rows`` training rows, ``test_rows`` test rows at most."""
+def load(name: str, places: Places, part: Part = WHOLE) -> Task:
+    """Load a set by name, or a part of it."""
     if name not in SETS:
         raise ValueError(f"no set {name!r}; there are {', '.join(SETS)}")
-    return SETS[name].load(places, rows, test_rows)
+    if part.start and not SETS[name].is_text:
+        raise ValueError(f"set {name!r} is no text: it is used from its beginning, without --start")
+    return SETS[name].load(places, part)

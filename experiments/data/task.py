@@ -43,6 +43,10 @@ class Task(ABC):
     def head(self, share: float) -> Task:
         """Return the task with the first part of the training rows; the test rows stay."""
 
+    def hold_out(self, fraction: float, seed: int) -> Task:
+        """Return the task with some training rows, drawn at random, in place of the test rows."""
+        raise ValueError(f"set {self.name!r} is read from files: no rows of it can be held out")
+
 
 @dataclass(frozen=True)
 class ArrayTask(Task):
@@ -103,7 +107,6 @@ class ArrayTask(Task):
         return replace(self, dataset=part)
 
     def hold_out(self, fraction: float, seed: int) -> ArrayTask:
-        """Return the task with some training rows, drawn at random, in place of the test rows."""
         order = np.random.default_rng(seed).permutation(self.n_train)
         n_held_out = max(1, round(fraction * self.n_train))
         kept, aside = np.sort(order[n_held_out:]), np.sort(order[:n_held_out])

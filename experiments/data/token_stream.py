@@ -36,6 +36,18 @@ def read_ids(path: Path, n_ids: int | None = None) -> np.ndarray:
     return np.frombuffer(data, dtype="<u4")
 
 
+def from_next_article(ids: np.ndarray, start: int) -> np.ndarray:
+    """Return the words from the first article that begins at ``start`` or later.
+
+    >>> from_next_article(np.array([7, 8, END_OF_ARTICLE, 9]), 1)
+    array([9])
+    """
+    if start == 0:
+        return ids
+    ends = np.flatnonzero(ids[start - 1 :] == END_OF_ARTICLE)
+    return ids[start + ends[0] :] if len(ends) else ids[:0]
+
+
 def read_vocabulary(path: Path) -> list[str]:
     """Return the word of each id."""
     if not path.exists():
@@ -89,11 +101,35 @@ class StreamTask(Task):
         n = max(1, round(share * self.n_train))
         return replace(self, train_positions=self.train_positions[:n])
 
+    def hold_out(self, fraction: float, seed: int) -> StreamTask:
+        """Hold out whole articles; as many words of them as there are test words, at most."""
+        article = number_of_article(self.ids)[self.train_positions]
+        random = np.random.default_rng(seed)
+        is_held_out = (random.random(int(article[-1]) + 1) < fraction)[article]
+        aside = self.train_positions[is_held_out]
+        if len(aside) == 0 or is_held_out.all():
+            raise ValueError(f"{self.name}: too few articles to hold some out; use more rows")
+        if self.n_test < len(aside):
+            aside = np.sort(random.choice(aside, self.n_test, replace=False))
+        return replace(
+            self, train_positions=self.train_positions[~is_held_out], test_positions=aside
+        )
+
     def _batches(self, positions: np.ndarray) -> Iterator[Batch]:
         for start in range(0, len(positions), BATCH_ROWS):
             part = positions[start : start + BATCH_ROWS]
             X = feature_rows(histories_at(self.ids, part), self.n_features)
             yield X, self.ids[part].astype(np.int64)
+
+
+def number_of_article(ids: np.ndarray) -> np.ndarray:
+    """Return for every word the number of its article; the end belongs to its article.
+
+    >>> number_of_article(np.array([5, 6, END_OF_ARTICLE, 7])).tolist()
+    [0, 0, 0, 1]
+    """
+    ends = ids == END_OF_ARTICLE
+    return np.cumsum(ends) - ends
 
 
 def split_articles(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -104,19 +140,21 @@ def split_articles(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> len(train), test
     (18, array([18, 19], dtype=uint32))
     """
-    ends = ids == END_OF_ARTICLE
-    article = np.cumsum(ends) - ends  # the end belongs to its article
-    is_test = article % TEST_EVERY == TEST_EVERY - 1
+    is_test = number_of_article(ids) % TEST_EVERY == TEST_EVERY - 1
     return np.flatnonzero(~is_test).astype(np.uint32), np.flatnonzero(is_test).astype(np.uint32)
 
 
-def load_stream(name: str, folder: Path, rows: int | None, test_rows: int | None) -> StreamTask:
+def load_stream(
+    name: str, folder: Path, rows: int | None, test_rows: int | None, start: int = 0
+) -> StreamTask:
     """Load a text: the first ``rows`` words to learn, test words of the same part of the text.
 
-    If there are more than ``test_rows`` of these, as many are drawn at random.
+    If there are more than ``test_rows`` of these, as many are drawn at random. The first ``start``
+    words are left out, and the rest of the article in which they end.
     """
     vocabulary = read_vocabulary(folder / "vocab.txt")
-    ids = read_ids(folder / "ids.u32.zst", None if rows is None else rows + rows // 4 + 100_000)
+    n_ids = None if rows is None else start + rows + rows // 4 + 100_000
+    ids = from_next_article(read_ids(folder / "ids.u32.zst", n_ids), start)
     if len(ids) == 0 or int(ids.max()) >= len(vocabulary):
         raise ValueError(
             f"{folder}: ids.u32.zst has {len(ids):,} ids up to {ids.max(initial=0):,}, and "

@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[2]
 INTRODUCTION = """\
 # Results
 
-The experiments of "Logarithmic Time One-Against-Some" (the paper), and what they give here. This
+The experiments of "Logarithmic Time One-Against-Some" (the paper), and what they give here; then
+those about one-against-some as `OneAgainstSomeClassifier` has it, which is not the paper's. This
 page is written by `python -m experiments report` from the results in `experiments/results`, where
 each figure stands with its command, seed, version and machine; `experiments/README.md` says how
 to run them. The paper's own data sets have to be downloaded; unless a set bears its name, it stands
@@ -39,7 +40,7 @@ def build(experiments: Iterable[Experiment], results: Path = RESULTS) -> tuple[s
                 f"No results yet. To get them: `python -m experiments run {experiment.name} "
                 "--data-dir DIR`."
             )
-        blocks += [f"## {experiment.title}", f"*The paper:* {experiment.paper}", *section.blocks]
+        blocks += [f"## {experiment.title}", experiment.lead, *section.blocks]
         if records:
             blocks.append(circumstances(records))
         sections.append(section)

@@ -86,7 +86,7 @@ def group(records: Sequence[Record], *names: str) -> dict[tuple[Any, ...], list[
 
 
 #: Results belong together if these are the same: the set, and how much of it was used.
-SIZE = ("set", "rows", "test_rows")
+SIZE = ("set", "rows", "test_rows", "start")
 
 
 def values(records: Sequence[Record], name: str) -> list[Any]:

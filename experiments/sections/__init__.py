@@ -4,10 +4,28 @@ from experiments.sections import (
     ablation,
     bernstein,
     cost,
+    drift,
+    late_classes,
+    one_against_some,
+    one_against_some_ablation,
     online,
     path_features,
+    scaling,
     table2,
     theory,
 )
 
-__all__ = ["ablation", "bernstein", "cost", "online", "path_features", "table2", "theory"]
+__all__ = [
+    "ablation",
+    "bernstein",
+    "cost",
+    "drift",
+    "late_classes",
+    "one_against_some",
+    "one_against_some_ablation",
+    "online",
+    "path_features",
+    "scaling",
+    "table2",
+    "theory",
+]

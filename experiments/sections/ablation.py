@@ -3,81 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from benchmarks.report import number
 
 from experiments.report.section import SIZE, Section, group, percent, values, with_error
 from experiments.statistics import format_p, mean_and_error, n_minus_1_chi_squared
 from experiments.store import Record
-from experiments.studies.ablation import ORDERS, WEIGHTINGS
+from experiments.studies.ablation import ORDERS, PATH_FEATURES, WEIGHTINGS
 from recalltree.estimators import defaults
 
-DEFAULT = (defaults.ROUTER_WEIGHTING, defaults.ROUTING_ORDER)
+#: Kind of units -> what was tried (first choice, its values), and the default of it and the order.
+CHOICES = {
+    "path": ("path_features", PATH_FEATURES, defaults.PATH_FEATURES),
+    "routing": ("router_weighting", WEIGHTINGS, defaults.ROUTER_WEIGHTING),
+}
+LEADS = {
+    "path": "Error by path features and order of routing:",
+    "routing": "Error by router weighting and order of routing:",
+}
+COLUMNS = ("order", "error", "recall", "train µs", "MB")
+
+Cells = dict[tuple[Any, ...], list[Record]]
 
 
 def section(records: Sequence[Record]) -> Section:
     """Return the section."""
     page = Section()
     sets = group(records, *SIZE, "passes")
-    page.say("Test error by router weighting and order of routing:")
-    rows = []
-    verdicts = []
-    for (name, *_), found in sets.items():
-        cells = group([r for r in found if r["unit"]["kind"] == "routing"], *CHOICES)
-        for weighting in WEIGHTINGS:
-            for order in ORDERS:
-                if same := cells.get((weighting, order)):
-                    rows.append(
-                        [
-                            name,
-                            f"{same[0]['result']['n_train']:,}",
-                            weighting,
-                            order,
-                            with_error(mean_and_error(values(same, "error"))),
-                            percent(mean_and_error(values(same, "candidate_recall"))[0]),
-                            number(mean_and_error(values(same, "train_microseconds"))[0]),
-                            number(mean_and_error(values(same, "memory_bytes"))[0] / 1e6),
-                        ]
-                    )
-        verdicts += [verdict(name, cells), decay(name, found, cells.get(DEFAULT))]
-    page.table(
-        [
-            "set",
-            "training rows",
-            "weighting",
-            "order",
-            "test error",
-            "recall at test",
-            "train µs",
-            "MB",
-        ],
-        rows,
+    page.say(
+        """Errors here are on a tenth of the training rows, held out, so that the defaults can
+        follow them: test rows are for the other sections. Recall: share of these rows whose label
+        is among the candidates."""
     )
-    for text in verdicts:
-        if text:
+    for kind, (choice, tried, default) in CHOICES.items():
+        rows = []
+        verdicts = []
+        for key, found in sets.items():
+            same_kind = [r for r in found if r["unit"]["kind"] == kind]
+            cells = group(same_kind, choice, "routing_order")
+            order = [(value, order) for value in tried for order in ORDERS]
+            rows += [row(key, pair, cells[pair]) for pair in order if pair in cells]
+            verdicts.append(verdict(key, cells, (default, defaults.ROUTING_ORDER)))
+        page.say(LEADS[kind])
+        page.table(["set", "rows", "passes", choice.replace("_", " "), *COLUMNS], rows)
+        for text in filter(None, verdicts):
             page.say(text)
+    for key, found in sets.items():
+        if text := decay(key, found):
+            page.say(text)
+    page.say(which_order(sets))
     return page
 
 
-CHOICES = ("router_weighting", "routing_order")
+def row(key: tuple[Any, ...], pair: tuple[str, str], same: list[Record]) -> list[str]:
+    """Return a line of a table: what one choice gave on one set."""
+
+    def mean(name: str) -> float:
+        return mean_and_error(values(same, name))[0]
+
+    return [
+        key[0],
+        f"{same[0]['result']['n_train']:,}",
+        str(key[-1]),
+        *pair,
+        with_error(mean_and_error(values(same, "error"))),
+        percent(mean("candidate_recall")),
+        number(mean("train_microseconds")),
+        number(mean("memory_bytes") / 1e6),
+    ]
 
 
 def error(records: Sequence[Record]) -> float:
-    """Return the mean test error."""
+    """Return the mean error."""
     return mean_and_error(values(records, "error"))[0]
 
 
-def verdict(name: str, cells: dict[tuple[str, ...], list[Record]]) -> str:
+def where(key: tuple[Any, ...]) -> str:
+    """Return the set, and the passes if there were several."""
+    return f"{key[0]}, at most {key[-1]} passes" if key[-1] > 1 else str(key[0])
+
+
+def verdict(key: tuple[Any, ...], cells: Cells, default: tuple[str, str]) -> str:
     """Say whether the defaults are the best choice."""
-    if DEFAULT not in cells:
+    if default not in cells:
         return ""
-    best = min(cells, key=lambda key: error(cells[key]))
-    text = f"**{name}**: the defaults ({', '.join(DEFAULT)}) have {percent(error(cells[DEFAULT]))}%"
-    if best == DEFAULT:
+    best = min(cells, key=lambda pair: error(cells[pair]))
+    text = (
+        f"**{where(key)}**: the defaults ({', '.join(default)}) have "
+        f"{percent(error(cells[default]))}%"
+    )
+    if best == default:
         return f"{text}, the least of all."
     return (
         f"{text}; {', '.join(best)} has the least, {percent(error(cells[best]))}% "
-        f"({significance(cells[best], cells[DEFAULT])})."
+        f"({significance(cells[best], cells[default])})."
     )
 
 
@@ -88,19 +108,47 @@ def significance(a: Sequence[Record], b: Sequence[Record]) -> str:
     return f"{format_p(test.p_value)}, N-1 chi-squared, first seed"
 
 
-def decay(name: str, found: Sequence[Record], default: list[Record] | None) -> str:
+def decay(key: tuple[Any, ...], found: Sequence[Record]) -> str:
     """Say what fading counts bring."""
     halves = group([r for r in found if r["unit"]["kind"] == "decay"], "half_life")
+    usual = ("routing", defaults.ROUTER_WEIGHTING, defaults.ROUTING_ORDER)
+    default = group(found, "kind", "router_weighting", "routing_order").get(usual)
     if not halves or default is None:
         return ""
-    said = [
-        f"{percent(error(same))}% with a half-life of {half_life:g} times the training rows"
-        for (half_life,), same in sorted(halves.items())
-    ]
+    said = [f"{percent(error(same))}% with {half:g}" for (half,), same in sorted(halves.items())]
     best = min(halves.values(), key=error)
     compared = "less" if error(best) < error(default) else "no less"
     return (
-        f"Decay of counts on {name}: {'; '.join(said)}; {percent(error(default))}% without decay. "
-        f"With the best half-life the error is {compared} than without "
-        f"({significance(best, default)})."
+        f"Decay of counts on **{where(key)}**, by half-life in multiples of the training rows: "
+        f"{'; '.join(said)}; {percent(error(default))}% without decay. With the best half-life "
+        f"the error is {compared} than without ({significance(best, default)})."
+    )
+
+
+def which_order(sets: dict[tuple[Any, ...], list[Record]]) -> str:
+    """Say on which sets each order of routing is the better, and what it costs."""
+    better: dict[str, list[str]] = {order: [] for order in ORDERS}
+    said = []
+    for key, found in sets.items():
+        cells = group(found, "kind", "path_features", "routing_order")
+        pair = [cells.get(("path", defaults.PATH_FEATURES, order)) for order in ORDERS]
+        if pair[0] is None or pair[1] is None:
+            continue
+        better[min(zip(pair, ORDERS, strict=True), key=lambda p: error(p[0] or []))[1]].append(
+            where(key)
+        )
+        times, memory = (
+            mean_and_error(values(pair[1], name))[0] / mean_and_error(values(pair[0], name))[0]
+            for name in ("train_microseconds", "memory_bytes")
+        )
+        said.append(f"{number(times)} and {number(memory)} on {where(key)}")
+    if not said:
+        return ""
+    parts = [
+        f"*{order}* has the less error on {'; '.join(on)}" for order, on in better.items() if on
+    ]
+    return (
+        f"Which order? {' and '.join(parts)}. What *update_first* takes, in multiples of the "
+        f"training time and of the memory of *route_first*: {'; '.join(said)}. The default is "
+        f"*{defaults.ROUTING_ORDER}*."
     )

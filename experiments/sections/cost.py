@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from benchmarks.report import number
 
+from experiments.names import NAMES
 from experiments.report.figures import look
 from experiments.report.section import SIZE, Section, group, values
-from experiments.sections.table2 import NAMES
 from experiments.statistics import PowerLaw, fit_power_law
 from experiments.store import Record
+from experiments.studies.cost import ALGORITHMS
 
 MEASURES = {
     "train_microseconds": "training, µs per example",
@@ -142,8 +143,8 @@ def draw(figure: Any, points: Points) -> None:
     figure.set_size_inches(7.5, 6.0)
     panels = figure.subplots(2, 2).ravel()
     for axes, (measure, label) in zip(panels, MEASURES.items(), strict=True):
-        for i, (algorithm, name) in enumerate(NAMES.items()):
+        for i, algorithm in enumerate(ALGORITHMS):
             if (algorithm, measure) in points:
-                axes.plot(*points[algorithm, measure], label=name, **look(i))
+                axes.plot(*points[algorithm, measure], label=NAMES[algorithm], **look(i))
         axes.set(xscale="log", yscale="log", xlabel="classes", ylabel=label)
     panels[0].legend()

@@ -8,18 +8,14 @@ from typing import Any
 import numpy as np
 from benchmarks.report import number
 
-from experiments.measured import ESTIMATORS
+from experiments.names import NAMES, named
 from experiments.paper import COUNTERPART, TABLE2
 from experiments.report.figures import COLOURS
 from experiments.report.section import SIZE, Section, group, percent, values, with_error
 from experiments.statistics import format_p, mean_and_error, n_minus_1_chi_squared
 from experiments.store import Record
+from experiments.studies.table2 import ALGORITHMS
 
-NAMES = {
-    "recall-tree": "Recall Tree",
-    "one-against-all": "one-against-all",
-    "lom-tree": "LOMTree",
-}
 HEADINGS = (
     "set",
     "training rows",
@@ -77,7 +73,7 @@ class Comparison:
         """Return the lines of the table."""
         lines = []
         for key in self.groups:
-            for algorithm in ESTIMATORS:
+            for algorithm in ALGORITHMS:
                 default, tuned = (self.of(key, algorithm, kind) for kind in ("default", "tuned"))
                 if default:
                     lines.append(self._row(key, algorithm, default, tuned))
@@ -87,7 +83,6 @@ class Comparison:
         self, key: tuple[Any, ...], algorithm: str, default: list[Record], tuned: list[Record]
     ) -> list[str]:
         first = default[0]["result"]
-        sampled = first.get("negative_samples")
         theirs = TABLE2.get((COUNTERPART.get(key[0], ""), algorithm), (None, None))
 
         def mean(name: str) -> float:
@@ -96,7 +91,7 @@ class Comparison:
         return [
             key[0],
             f"{first['n_train']:,}",
-            NAMES[algorithm] + (f", {sampled} negatives" if sampled else ""),
+            named(algorithm, default[0]),
             with_error(mean_and_error(values(default, "error"))),
             with_error(mean_and_error(values(tuned, "error"))) if tuned else "",
             percent(theirs[0]),
@@ -164,8 +159,8 @@ class Comparison:
     def draw(self, figure: Any, name: str) -> None:
         """Draw bars: one group per set, one bar per method."""
         axes = figure.add_subplot()
-        width = 0.8 / len(ESTIMATORS)
-        for i, algorithm in enumerate(ESTIMATORS):
+        width = 0.8 / len(ALGORITHMS)
+        for i, algorithm in enumerate(ALGORITHMS):
             scale = 100 if name == "error" else 1
             found = [self.of(key, algorithm, "default") for key in self.groups]
             summed = [mean_and_error(values(f, name)) if f else (np.nan, None) for f in found]

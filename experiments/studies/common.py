@@ -7,6 +7,9 @@ from typing import Any
 from experiments.data.task import Task
 from experiments.measured import evaluate, learn, make_model
 
+#: Choices are made on so large a part of the training rows, held out; never on test rows.
+VALIDATION_SHARE = 0.1
+
 
 def passes_of(task: Task, passes: int) -> int:
     """Return how many passes a task is given: the paper makes several over small sets only."""

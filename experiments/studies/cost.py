@@ -42,7 +42,7 @@ def units(budget: Budget) -> Iterator[Unit]:
     """Yield every number of classes with both methods."""
     for name in budget.sets_or(SETS):
         for n_classes in numbers_of_classes(budget.max_classes):
-            for algorithm in ALGORITHMS:
+            for algorithm in budget.algorithms_or(ALGORITHMS):
                 for seed in range(budget.seeds):
                     unit: dict[str, Any] = {
                         "set": name,
@@ -76,7 +76,7 @@ def choose_classes(dataset: Dataset, n_classes: int, seed: int) -> Dataset:
 
 def run(unit: Unit, bench: Bench) -> dict[str, Any]:
     """Measure one method with one number of classes; nothing if it would take too long."""
-    dataset = _dataset(unit, bench)
+    dataset = choose_dataset(unit, bench)
     n_rows = len(dataset.y_train)
     if unit["algorithm"] == "one-against-all" and n_rows * dataset.n_classes > unit["full_updates"]:
         return {"left_out": f"{n_rows:,} rows x {dataset.n_classes:,} classes"}
@@ -99,11 +99,12 @@ def run(unit: Unit, bench: Bench) -> dict[str, Any]:
     }
 
 
-def _dataset(unit: Unit, bench: Bench) -> Dataset:
+def choose_dataset(unit: Unit, bench: Bench, n_test: int = N_TEST) -> Dataset:
+    """Return the rows of as many classes as the unit says, of the set that it names."""
     n_classes, rows = unit["n_classes"], unit["rows"]
     if unit["set"] == GAUSSIANS:
         n_train = max(2 * n_classes, min(rows or 20 * n_classes, 20 * n_classes))
-        return generate_gaussians(n_classes, n_train, N_TEST, unit["seed"])
+        return generate_gaussians(n_classes, n_train, n_test, unit["seed"])
     # All rows are needed to find those of the chosen classes; the limit applies to these.
     task = bench.task({**unit, "rows": None})
     if not isinstance(task, ArrayTask):

@@ -12,20 +12,20 @@ from typing import Any
 
 from experiments.bench import Bench
 from experiments.budget import Budget
-from experiments.data.task import ArrayTask, Task
-from experiments.measured import ESTIMATORS, evaluate, learn, make_model
+from experiments.data.task import Task
+from experiments.measured import evaluate, learn, make_model
 from experiments.store import Unit
 from experiments.studies import one_against_all, search
-from experiments.studies.common import learn_and_test, passes_of
+from experiments.studies.common import VALIDATION_SHARE, learn_and_test, passes_of
 
+ALGORITHMS = ("recall-tree", "one-against-all", "lom-tree")
 SETS: tuple[str, ...] = ("glyphs", "webdirectory", "wikipassage", "wikitext")
-TUNING_SHARE = 0.1
 
 
 def units(budget: Budget) -> Iterator[Unit]:
     """Yield, for each set and method: the defaults, the probes, the best of them."""
     for name in budget.sets_or(SETS):
-        for algorithm in ESTIMATORS:
+        for algorithm in budget.algorithms_or(ALGORITHMS):
             same: dict[str, Any] = {
                 "set": name,
                 "algorithm": algorithm,
@@ -80,10 +80,8 @@ def _sampling(unit: Unit, task: Task, passes: int) -> tuple[dict[str, Any], int 
 
 def _run_probe(unit: Unit, task: Task, passes: int) -> dict[str, Any]:
     parameters = search.probe(unit["algorithm"], task, unit["probe"])
-    if task.is_small and isinstance(task, ArrayTask):
-        part: Task = task.hold_out(TUNING_SHARE, seed=0)
-    else:
-        part = task.head(TUNING_SHARE)
+    share = VALIDATION_SHARE
+    part = task.hold_out(share, seed=0) if task.is_small else task.head(share)
     sampled, max_test_rows = _sampling(unit, task, passes)  # as the final training will be
     model = make_model(unit["algorithm"], 0, **parameters, **sampled)
     found = learn(model, part, None, passes)

@@ -267,7 +267,7 @@ class OneAgainstSomeReference:
         if y not in scored.candidates:
             scored.candidates = [*scored.candidates, y]
 
-        gradients = softmax(scored.scores())
+        gradients = self.probabilities(scored.scores())
         gradients[scored.candidates.index(y)] -= 1.0
         rate = self.learning_rate * (1.0 if first_pass else LATER_PASS)
         if found:
@@ -282,6 +282,10 @@ class OneAgainstSomeReference:
             self.forest.count(scored.routes, y, weight)
             self.centring.observe(x, scored.z, weight)
             self.count(scored.shares, y, weight)
+
+    def probabilities(self, scores):
+        """Return how probable each candidate is by its score."""
+        return softmax(scores)
 
     @property
     def small_gradient(self):

@@ -1,0 +1,130 @@
+"""A baseline in the style of fastText, online: averaged embeddings and a hierarchical softmax.
+
+An example is the mean of the embeddings of its features. A class is a leaf of a Huffman tree, and
+its probability the product of logistic decisions along the way to it. Everything is learned by
+plain gradient steps, example by example, as fastText does; but fastText counts the classes in a
+first pass over the data and lets its rate fall to zero by the end. Here the rate stays, since a
+stream has no end, and the counts are given: an advantage over methods that begin with nothing.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from typing import Any
+
+import numpy as np
+
+N_DIMENSIONS = 100
+#: Features are folded into so many rows of embeddings: fastText has as many for n-grams.
+MAX_ROWS = 2**21
+
+
+def huffman_tree(counts: np.ndarray) -> np.ndarray:
+    """Return the two children of every inner node: a node, or -1 - class; the root is the last.
+
+    >>> huffman_tree(np.array([5, 1, 1]))
+    array([[-3, -2],
+           [ 0, -1]])
+    """
+    heap = [(int(count), -1 - label) for label, count in enumerate(counts)]
+    heapq.heapify(heap)
+    children = []
+    while len(heap) > 1:
+        (few, a), (more, b) = heapq.heappop(heap), heapq.heappop(heap)
+        heapq.heappush(heap, (few + more, len(children)))
+        children.append((a, b))
+    return np.array(children)
+
+
+def ways_to_leaves(children: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return for every class the inner nodes on the way from the root, and the sides taken.
+
+    >>> ways_to_leaves(huffman_tree(np.array([5, 1, 1])))[2]
+    (array([1, 0]), array([0., 0.], dtype=float32))
+    """
+    ways: list[Any] = [None] * (len(children) + 1)
+    stack: list[tuple[int, list[int], list[int]]] = [(len(children) - 1, [], [])]
+    while stack:
+        node, nodes, sides = stack.pop()
+        for side, child in enumerate(children[node].tolist()):
+            way = ([*nodes, node], [*sides, side])
+            if child >= 0:
+                stack.append((child, *way))
+            else:
+                ways[-1 - child] = (np.array(way[0]), np.array(way[1], dtype=np.float32))
+    return ways
+
+
+class AveragedEmbeddings:
+    """Averaged embeddings and a hierarchical softmax, learned example by example.
+
+    Parameters
+    ----------
+    n_features : int
+    counts : ndarray of shape (n_classes,)
+        How frequent each class is: frequent ones are near the root.
+    learning_rate : float
+    n_dimensions : int
+    seed : int
+
+    Examples
+    --------
+    >>> model = AveragedEmbeddings(4, np.array([1, 1, 1, 1]), learning_rate=1.0, n_dimensions=8)
+    >>> for _ in range(50):
+    ...     for label in range(4):
+    ...         model.learn(np.array([label]), label)
+    >>> [model.predict(np.array([label])) for label in range(4)]
+    [0, 1, 2, 3]
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        counts: np.ndarray,
+        learning_rate: float = 0.1,
+        n_dimensions: int = N_DIMENSIONS,
+        seed: int = 0,
+    ) -> None:
+        self.learning_rate = learning_rate
+        self.children = huffman_tree(counts)
+        self.ways = ways_to_leaves(self.children)
+        self.n_rows = min(n_features, MAX_ROWS)
+        random = np.random.default_rng(seed)
+        self.embeddings = random.random((self.n_rows, n_dimensions), dtype=np.float32)
+        self.embeddings -= 0.5
+        self.embeddings *= 2 / n_dimensions
+        self.deciders = np.zeros((len(self.children), n_dimensions), dtype=np.float32)
+
+    def mean(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of some features, and the mean of their embeddings."""
+        rows = features % self.n_rows
+        if len(rows) == 0:
+            return rows, np.zeros(self.embeddings.shape[1], dtype=np.float32)
+        return rows, self.embeddings[rows].mean(axis=0)
+
+    def learn(self, features: np.ndarray, label: int) -> None:
+        """Learn one example: its features and its class."""
+        rows, hidden = self.mean(features)
+        nodes, sides = self.ways[label]
+        deciders = self.deciders[nodes]
+        steps = self.learning_rate * (sides - 1 / (1 + np.exp(-(deciders @ hidden))))
+        self.deciders[nodes] = deciders + np.outer(steps, hidden)
+        if len(rows):
+            np.add.at(self.embeddings, rows, (steps @ deciders) / len(rows))
+
+    def predict(self, features: np.ndarray) -> int:
+        """Return the most probable class, by a search from the root, the most probable first."""
+        _, hidden = self.mean(features)
+        heap = [(0.0, len(self.children) - 1)]
+        while True:
+            cost, node = heapq.heappop(heap)
+            if node < 0:
+                return -1 - node
+            margin = float(self.deciders[node] @ hidden)
+            for side, child in zip((-1, 1), self.children[node].tolist(), strict=True):
+                heapq.heappush(heap, (cost + _log1p_exp(-side * margin), child))
+
+
+def _log1p_exp(x: float) -> float:
+    return x + math.log1p(math.exp(-x)) if x > 0 else math.log1p(math.exp(x))

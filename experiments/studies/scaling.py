@@ -1,0 +1,105 @@
+"""One-against-some by number of classes: work and time per example, on average and at most.
+
+As in `cost`, classes are drawn from one set, or generated; here with all their rows. The first half
+of these is learned unmeasured, then rows are timed; the last ones are learned and predicted one by
+one, to know how much work one example takes at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from benchmarks.measure import Stopwatch
+
+from experiments.bench import Bench
+from experiments.budget import Budget
+from experiments.measured import evaluations, is_recalled, make_model
+from experiments.store import Unit
+from experiments.studies.cost import GAUSSIANS, choose_dataset, numbers_of_classes
+
+SETS: tuple[str, ...] = ("wikipassage", GAUSSIANS)
+ALGORITHMS = ("one-against-some", "recall-tree")
+SMALLEST = 1_000
+N_ONE_BY_ONE = 2_000
+N_TEST = 20_000
+
+COUNTED = ("evaluations", "entries")
+
+
+def units(budget: Budget) -> Iterator[Unit]:
+    """Yield every number of classes; on a set from files, also all of its classes."""
+    for name in budget.sets_or(SETS):
+        for n_classes in numbers_of_classes(budget.max_classes):
+            if n_classes >= min(SMALLEST, budget.max_classes):
+                for algorithm in budget.algorithms_or(ALGORITHMS):
+                    for seed in range(budget.seeds):
+                        yield {
+                            "set": name,
+                            "algorithm": algorithm,
+                            "n_classes": n_classes,
+                            "rows": budget.rows,
+                            "test_rows": None,
+                            "seed": seed,
+                        }
+
+
+def run(unit: Unit, bench: Bench) -> dict[str, Any]:
+    """Measure one method with one number of classes."""
+    data = choose_dataset(unit, bench, n_test=N_TEST)
+    order = np.random.default_rng(unit["seed"]).permutation(len(data.y_train))
+    n_one_by_one = min(N_ONE_BY_ONE, len(order) // 4)
+    half = len(order) // 2
+    first, timed = order[:half], order[half : len(order) - n_one_by_one]
+    single = order[len(order) - n_one_by_one :]
+    model = make_model(unit["algorithm"], unit["seed"])
+    model.partial_fit(data.X_train[first], data.y_train[first])
+    X, y = data.X_train[timed], data.y_train[timed]
+    before = counts(model)
+    with Stopwatch() as learning:
+        model.partial_fit(X, y)
+    learned = (counts(model) - before) / len(timed)
+    at_most = most_work(model, data.X_train[single], data.y_train[single])
+    X_test, y_test = data.X_test[:N_TEST], data.y_test[:N_TEST]
+    before = counts(model)
+    with Stopwatch() as answering:
+        answers = model.predict(X_test)
+    answered = (counts(model) - before) / len(y_test)
+    answer_at_most = most_work(model, X_test[:n_one_by_one])
+    wrong = int(np.sum(answers != y_test))
+    return {
+        "n_train": len(order),
+        "n_classes_seen": model.n_classes_seen_,
+        "n_test": len(y_test),
+        "wrong": wrong,
+        "error": wrong / len(y_test),
+        "candidate_recall": float(is_recalled(model, X_test, y_test).mean()),
+        "train_microseconds": learning.times.per_example(len(timed))["cpu"],
+        "predict_microseconds": answering.times.per_example(len(y_test))["cpu"],
+        **{f"train_{name}": float(learned[i]) for i, name in enumerate(COUNTED)},
+        **{f"predict_{name}": float(answered[i]) for i, name in enumerate(COUNTED)},
+        **{f"train_most_{name}": int(at_most[i]) for i, name in enumerate(COUNTED)},
+        **{f"predict_most_{name}": int(answer_at_most[i]) for i, name in enumerate(COUNTED)},
+        "one_by_one": n_one_by_one,
+        "memory_bytes": int(model.memory_bytes_),
+    }
+
+
+def counts(model: Any) -> np.ndarray:
+    """Return the linear evaluations and the entries of histograms so far."""
+    return np.array([evaluations(model), model.work_["histogram_touches"]], dtype=np.int64)
+
+
+def most_work(model: Any, X: Any, y: np.ndarray | None = None) -> np.ndarray:
+    """Return the most work that one row took: to be learned, or predicted if there is no label."""
+    most = np.zeros(len(COUNTED), dtype=np.int64)
+    for i in range(X.shape[0]):
+        before = counts(model)
+        row = X[i : i + 1]
+        if y is None:
+            model.predict(row)
+        else:
+            model.partial_fit(row, y[i : i + 1])
+        most = np.maximum(most, counts(model) - before)
+    return most

@@ -1,0 +1,115 @@
+"""One-against-some otherwise: choices that no parameter offers, made in the plain reference.
+
+The classes are the ablation's: each changes one thing. Votes are changed for one pass, in which no
+example has to be left out of its own counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from recalltree.reference.one_against_some import OneAgainstSomeReference
+
+
+class Logistic(OneAgainstSomeReference):
+    """Every candidate is right or wrong by itself: independent logistic losses, no softmax."""
+
+    def probabilities(self, scores):
+        return expit(scores)
+
+
+class CountsItself(OneAgainstSomeReference):
+    """Later passes do not leave an example out of the counts that vote for it."""
+
+    def scores(self, x, n_classes, own_label=None, own=0.0):
+        return super().scores(x, n_classes, own_label, 0.0)
+
+
+class RandomRouters(OneAgainstSomeReference):
+    """The trees stay as they begin, with random hyperplanes."""
+
+    def __init__(self, n_features, **parameters):
+        super().__init__(n_features, **parameters)
+        self.forest.update_routers = lambda *_: None
+
+
+class AdaptiveLabels(OneAgainstSomeReference):
+    """A key lists as many labels as hold most of its count: few if it is specific, else many."""
+
+    share = 0.8
+
+    def ranking(self, key):
+        histogram = self.histograms[key]
+        labels = histogram.ranking()
+        held = np.cumsum([histogram.counts[label] for label in labels])
+        return labels[: int(np.searchsorted(held, self.share * held[-1])) + 1] if labels else []
+
+
+class VotesOtherwise(OneAgainstSomeReference):
+    """Another vote of a feature for a class, and the scale A at which it begins."""
+
+    def __init__(self, n_features, scale, **parameters):
+        super().__init__(n_features, **parameters)
+        self.scales.values[0] = scale
+        self.key_totals = np.zeros(n_features)  # of all classes
+
+    def count(self, shares, y, weight):
+        self.key_totals += weight * shares
+        super().count(shares, y, weight)
+
+
+class SquareRoot(VotesOtherwise):
+    """sqrt(c / n_y): the affinity of an example and its class. This is the default."""
+
+
+class ShareOfClass(VotesOtherwise):
+    """c / n_y, without the root."""
+
+    def affinities(self, label, shares, own=0.0):
+        return super().affinities(label, shares, own) ** 2
+
+
+class ShareOfKey(VotesOtherwise):
+    """sqrt(c / n_k): how the labels of a key are distributed, as at a node of a tree."""
+
+    def affinities(self, label, shares, own=0.0):
+        return np.sqrt(_ratio(self.classes[label].counts, self.key_totals))
+
+
+class Cosine(VotesOtherwise):
+    """c / |c|: the cosine of an example and the counts of its class."""
+
+    def affinities(self, label, shares, own=0.0):
+        counts = self.classes[label].counts
+        return counts / (np.linalg.norm(counts) or 1.0)
+
+
+class NaiveBayes(VotesOtherwise):
+    """log(1 + 10 c n / (n_y n_k)): how much more frequent the key is in the class."""
+
+    def affinities(self, label, shares, own=0.0):
+        counts = self.classes[label].counts
+        expected = counts.sum() * self.key_totals / (self.key_totals.sum() or 1.0)
+        return np.log1p(10.0 * _ratio(counts, expected))
+
+
+def _ratio(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    return np.divide(counts, totals, out=np.zeros_like(totals), where=totals > 0)
+
+
+def learn_and_test(
+    model: OneAgainstSomeReference, X: Any, y: np.ndarray, X_test: Any, y_test: np.ndarray, passes=1
+) -> tuple[int, int]:
+    """Learn all rows in every pass; return how many test rows are wrong and how many recalled."""
+    for i in range(passes):
+        for x, label in zip(X, y, strict=True):
+            model.learn(x, int(label), first_pass=i == 0)
+    wrong = recalled = 0
+    for x, label in zip(X_test, y_test, strict=True):
+        scored = model.scores(x, len(model.classes))
+        wrong += model.best(scored) != label
+        recalled += label in scored.candidates
+    return int(wrong), int(recalled)
