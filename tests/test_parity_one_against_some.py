@@ -27,10 +27,9 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
         self.forest.goes_right = self.goes_right
         self.forest.stops = self.stops
         self.forest.learner = FollowingLearner(self.forest.learner, self.core_router)
-        self.centring_observes, self.centring.observe_scale = (
-            self.centring.observe_scale,
-            self.observe_scale,
-        )
+        self.least_doubt, self.forest.least = self.forest.least, self.least
+        self.forest_keys, self.forest.keys = self.forest.keys, self.keys
+        self.finding_second_keys = False
         self.leaving_out = self.counting = False
         self.core_nodes = []
         self._beginnings = []
@@ -63,11 +62,10 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
             return total > self.fading * (before + self.weight / 2)
 
         def core_says():
-            if self.counting:
-                counted = [core_counted(side) for side in (False, True)]
-                return counted.index(True) if sum(counted) == 1 else None
-            below = [descends_from(self.core_nodes[node.tree], c) for c in node.children]
-            return below.index(True) if sum(below) == 1 else None
+            found = [self.core_ends_below(c) for c in node.children]
+            if self.counting and sum(found) != 1:
+                found = [core_counted(side) for side in (False, True)]
+            return found.index(True) if sum(found) == 1 else None
 
         own = margin > 0
         return bool(self.follower.choose(int(own), close_to(0.0, margin), core_says))
@@ -78,9 +76,33 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
         ambiguous = forest.stops_early and close_to(forest.recall(node), forest.recall(child))
 
         def core_says():
-            return None if self.counting else not descends_from(self.core_nodes[node.tree], child)
+            return not self.core_ends_below(child)
 
         return self.follower.choose(own, ambiguous, core_says)
+
+    def core_ends_below(self, node):
+        """Whether one of the core's keys, of those in question, is in the subtree of a node."""
+        n_trees = len(self.forest.roots)
+        second = self.finding_second_keys
+        keys = self.core_nodes[n_trees:] if second else self.core_nodes[:n_trees]
+        return any(descends_from(key, node) for key in keys)
+
+    def keys(self, *args):
+        self.finding_second_keys = True
+        found = self.forest_keys(*args)
+        self.finding_second_keys = False
+        return found
+
+    def least(self, doubts):
+        # Of equal doubts, the one that led the core to its second key.
+        least = self.least_doubt(doubts)
+        equal = [d for d in doubts if close_to(least[0], d[0])]
+
+        def core_says():
+            led = [d for d in equal if self.core_ends_below(d[2])]
+            return led[0] if len(led) == 1 else None
+
+        return self.follower.choose(least, len(equal) > 1, core_says)
 
     def core_router(self, model):
         number = next(n.number for n in self.forest.nodes if n.router is model)
@@ -102,14 +124,6 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
     def core_accumulator(self, label):
         """Return what grows in the core whenever a class learns."""
         return self.core.model.predictor(label)["bias_accumulator"]
-
-    def observe_scale(self, x):
-        # From here on the core has counted the example, and if the scales change, its candidates
-        # are not those of its prediction.
-        self.counting = True
-        if self.has_dense_predictors and (np.abs(x) > self.centring.largest).any():
-            self.leaving_out = True
-        self.centring_observes(x)
 
     def most_frequent(self):
         theirs = self.core_frequent
@@ -138,7 +152,7 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
     def best(self, scored):
         own = super().best(scored)
         self.last = scored.candidates, scored.scores()
-        self.last_routes = scored.routes
+        self.last_keys = [node for node, _ in scored.node_keys]
         by_label = dict(zip(*self.last, strict=True))
         theirs = by_label.get(self.core_label, -np.inf)
         ambiguous = close_to(max(by_label.values()), theirs)
@@ -152,7 +166,7 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
         return self.follower.choose(super().is_worth_it(label, gradient), ambiguous, core_learned)
 
     def learn(self, x, y, weight, first_pass):
-        self.leaving_out = not first_pass
+        self.leaving_out, self.counting = not first_pass, first_pass
         self.weight = weight
         super().learn(x, y, weight, first_pass)
         self.leaving_out = self.counting = False
@@ -160,7 +174,7 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
 
 def descends_from(node, ancestor):
     """Whether a node is in the subtree of another one of the same tree."""
-    if ancestor is None:
+    if ancestor is None or node.tree != ancestor.tree:
         return False
     place = node.place
     while place > ancestor.place:
@@ -176,7 +190,7 @@ def run(stream, config):
         reference.watch(row, x)
         if position > 0:
             assert reference.predict(x) == reference.core_label
-            assert [path[-1] for path, _ in reference.last_routes] == reference.core_nodes
+            assert reference.last_keys == reference.core_nodes
             assert reference.last[0] == reference.core_candidates
             assert_close(reference.core_scores, reference.last[1], "scores", VOTE_TOLERANCE)
         core.learn(row, first_pass)

@@ -26,6 +26,12 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+// Dense features are seen with one spread, sparse ones are not.
+std::unique_ptr<Weights> make_routers(const LearnerConfig& config) {
+  if (config.sparse) return std::make_unique<SparseWeights>(true);
+  return std::make_unique<DenseWeights>(config.n_features, true, DenseWeights::Rates::per_row);
+}
+
 }  // namespace
 
 KeyForest::KeyForest(const OneAgainstSomeConfig& config)
@@ -35,11 +41,12 @@ KeyForest::KeyForest(const OneAgainstSomeConfig& config)
                                              : config.n_trees),
       max_labels_(config.max_labels),
       stops_early_(config.keys == Keys::path),
-      routers_(make_weights(config.learner, true)) {
+      routers_(make_routers(config.learner)) {
   if (config.keys == Keys::path) max_labels_ = config.max_candidates;
-  const auto trees = static_cast<std::uint32_t>(std::max<std::size_t>(1, n_trees_));
-  max_labels_ = std::min(
-      {max_labels_, std::max(1u, config.max_entries / trees), LabelHistogram::kMaxCandidates});
+  const std::size_t keys = std::max<std::size_t>(1, stops_early_ ? n_trees_ : 2 * n_trees_);
+  max_labels_ =
+      std::min({max_labels_, std::max(1u, config.max_entries / static_cast<std::uint32_t>(keys)),
+                LabelHistogram::kMaxCandidates});
   for (std::size_t t = 0; t < n_trees_; ++t) tree_.create(kNoNode, 0);
 }
 
@@ -65,10 +72,10 @@ float KeyForest::random_margin(std::uint64_t place, std::size_t tree, const Exam
   return kRandomNorm / 4.0f * sum;  // 4 = sqrt(kRandomFeatures)
 }
 
-float KeyForest::margin(const RouteStep& step, std::size_t tree, const Example& x,
+float KeyForest::margin(NodeId node, std::uint64_t place, std::size_t tree, const Example& x,
                         bool shared) const {
-  const float begun = random_margin(step.place, tree, x);
-  const RowId router = tree_[step.node].router.load(std::memory_order_acquire);
+  const float begun = random_margin(place, tree, x);
+  const RowId router = tree_[node].router.load(std::memory_order_acquire);
   return router == kNoRow ? begun : begun + routers_->score(router, x, shared);
 }
 
@@ -79,16 +86,17 @@ double KeyForest::recall(NodeId n, double unit, bool shared) const {
                             config_.bound_lambda);
 }
 
-void KeyForest::descend(const Example& x, std::size_t n_classes, double unit,
-                        std::vector<Route>& routes, Work& work, bool shared) const {
-  const std::uint32_t depth = max_depth(n_classes);
-  routes.resize(n_trees_);
+void KeyForest::descend(const Example& x, std::size_t n_classes, double unit, VotingWorkspace& v,
+                        Work& work, bool shared) const {
+  const std::uint32_t bottom = max_depth(n_classes);
+  v.routes.resize(n_trees_);
+  v.node_keys.clear();
   for (std::size_t t = 0; t < n_trees_; ++t) {
-    Route& route = routes[t];
+    Route& route = v.routes[t];
     route.assign(1, {static_cast<NodeId>(t), 1});
-    for (std::uint32_t d = 0; d < depth; ++d) {
+    for (std::uint32_t d = 0; d < bottom; ++d) {
       RouteStep& step = route.back();
-      step.margin = margin(step, t, x, shared);
+      step.margin = margin(step.node, step.place, t, x, shared);
       ++work.router_evaluations;
       const bool right = step.margin > 0.0f;
       const NodeId child = tree_.child(step.node, right);
@@ -97,8 +105,35 @@ void KeyForest::descend(const Example& x, std::size_t n_classes, double unit,
       const std::uint64_t place = 2 * step.place + right;
       route.push_back({child, place});
     }
-    route.back().is_last = route.size() == depth + 1;
+    route.back().is_last = route.size() == bottom + 1;
+    v.node_keys.push_back({route.back().node, 1.0f});
   }
+  if (!stops_early_)
+    for (std::size_t t = 0; t < n_trees_; ++t) find_second_key(x, bottom, t, v, work, shared);
+}
+
+// Behind the least sure router that has another side.
+void KeyForest::find_second_key(const Example& x, std::uint32_t bottom, std::size_t tree,
+                                VotingWorkspace& v, Work& work, bool shared) const {
+  const RouteStep* least = nullptr;
+  for (const RouteStep& step : v.routes[tree])
+    if (!step.is_last && tree_.child(step.node, step.margin <= 0.0f) != kNoNode &&
+        (least == nullptr || std::fabs(step.margin) < std::fabs(least->margin)))
+      least = &step;
+  if (least == nullptr) return;
+  bool right = least->margin <= 0.0f;
+  NodeId node = tree_.child(least->node, right);
+  std::uint64_t place = 2 * least->place + right;
+  while (tree_[node].depth < bottom) {
+    right = margin(node, place, tree, x, shared) > 0.0f;
+    ++work.router_evaluations;
+    const NodeId child = tree_.child(node, right);
+    if (child == kNoNode) break;
+    node = child;
+    place = 2 * place + right;
+  }
+  // The odds of the other side, as the router sees them.
+  v.node_keys.push_back({node, std::exp(-std::fabs(least->margin))});
 }
 
 void KeyForest::update_routers(const std::vector<Route>& routes, const Example& x, ClassId y,

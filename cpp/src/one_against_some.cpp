@@ -11,7 +11,7 @@ namespace recalltree {
 namespace {
 
 // Where A and B begin: near where they end on the data they were chosen on.
-constexpr float kFeatureScale = 15.0f, kNodeScale = 5.0f;
+constexpr float kFeatureScale = 15.0f, kNodeScale = 1.25f;
 // A candidate that is wrong by less is not worth its cache misses, of which a table has many and a
 // dense row few.
 constexpr double kSmallGradientOfPairs = 0.03, kSmallGradientOfRows = 0.003;
@@ -23,7 +23,7 @@ constexpr float kRounding = 1e-3f;
 OneAgainstSomeConfig resolved(OneAgainstSomeConfig config) {
   if (config.keys == Keys::automatic)
     config.keys = config.learner.sparse ? Keys::features : Keys::trees;
-  if (config.max_candidates == 0) config.max_candidates = config.keys == Keys::features ? 40 : 60;
+  if (config.max_candidates == 0) config.max_candidates = config.keys == Keys::features ? 40 : 100;
   return config;
 }
 
@@ -40,7 +40,7 @@ OneAgainstSome::OneAgainstSome(const OneAgainstSomeConfig& config)
       centring_(config.learner, config.center),
       histograms_(config.max_labels),
       forest_(some_config_),
-      predictors_(config.learner.n_features, false),
+      predictors_(config.learner.n_features, false, DenseWeights::Rates::per_row),
       feature_scale_{kFeatureScale},
       node_scale_{kNodeScale} {}
 
@@ -63,8 +63,7 @@ void OneAgainstSome::read_example(const Rows& rows, std::size_t i, double own,
       ws.x.values.push_back(key.value);
     }
   } else {
-    learner_.scale.read(rows, i, ws.x);
-    centring_.center(learner_.scale, ws.x);
+    centring_.read(rows, i, ws.before.dense, ws.x);
   }
   ws.x.rate = centring_.rate(ws.x);
 }
@@ -132,7 +131,7 @@ void OneAgainstSome::find_candidates(const Own& own, Workspace& ws, bool shared)
   v.own_node_vote = 0.0f;
   std::size_t read = 0;
   if (forest_.n_trees() > 0) {
-    read = forest_.vote(v.routes, shared, [&](ClassId label, float vote) {
+    read = forest_.vote(v.node_keys, shared, [&](ClassId label, float vote) {
       v.votes.add_node_vote(label, vote);
       if (label == own.y) v.own_node_vote += vote;
     });
@@ -216,7 +215,7 @@ void OneAgainstSome::score_candidates(std::size_t from, const Own& own, Workspac
 void OneAgainstSome::score(const Rows& rows, std::size_t i, Workspace& ws) const {
   read_example(rows, i, 0.0, ws);
   if (forest_.n_trees() > 0)
-    forest_.descend(ws.x, n_classes_seen(), unit(), ws.voting.routes, ws.work, ws.shared);
+    forest_.descend(ws.x, n_classes_seen(), unit(), ws.voting, ws.work, ws.shared);
   find_candidates({}, ws, ws.shared);
   score_candidates(0, {}, ws, ws.shared);
   ws.labels.assign(ws.rows.begin(), ws.rows.end());

@@ -9,8 +9,11 @@ namespace recalltree {
 namespace {
 
 // Sizes of AdaGrad's steps at learning_rate = 1, and what keeps the first of them finite.
-constexpr double kVoteRate = 0.1, kKeyRate = 0.2, kPairRate = 0.6, kRowRate = 1.0, kBiasRate = 0.3;
+constexpr double kFeatureRate = 0.1, kNodeRate = 0.025;  // of A and B
+constexpr double kKeyRate = 0.2, kPairRate = 0.6, kRowRate = 0.1, kBiasRate = 0.3;
 constexpr double kVoteOffset = 0.1, kPredictorOffset = 0.03;
+// How much larger than the others the score of the right class has to be, for dense predictors.
+constexpr double kMargin = 2.0;
 // Steps of later passes are shorter by this factor.
 constexpr double kLaterPass = 0.5;
 
@@ -36,22 +39,12 @@ void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, ClassId y, doubl
   const double counted = weight * unit();
 
   const bool has_trees = forest_.n_trees() > 0;
-  const bool has_scale = !config_.sparse && (has_trees || has_dense_predictors());
-  // Scales learn before the example is seen, so that features teach when they first appear; what
-  // predict would say is then another thing.
-  const bool changes_scale = has_scale && first_pass_ && learner_.scale.exceeds(rows, i);
-  if (changes_scale) {
-    if (n_known > 0) score_known(rows, i, n_known, ws, shared);
-    count_progress(n_known > 0, y, weight, ws);
-  }
-  if (has_scale && first_pass_) learner_.scale.learn(rows, i, weight, ws.before);
-
   read_example(rows, i, first_pass_ ? 0.0 : counted, ws);
-  if (has_trees) forest_.descend(ws.x, n_known, unit(), v.routes, ws.work, shared);
+  if (has_trees) forest_.descend(ws.x, n_known, unit(), v, ws.work, shared);
   const Own own = first_pass_ ? Own{y} : leave_out(y, weight, v, shared);
   find_candidates(own, ws, shared);
   score_candidates(0, own, ws, shared);
-  if (!changes_scale) count_progress(!v.candidates.empty(), y, weight, ws);
+  count_progress(!v.candidates.empty(), y, weight, ws);
 
   std::size_t at = 0;
   while (at < v.candidates.size() && v.candidates[at].label != y) ++at;
@@ -60,7 +53,7 @@ void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, ClassId y, doubl
     v.candidates.push_back({y, 0.0f, v.own_node_vote});
     score_candidates(at, own, ws, shared);
   }
-  softmax(y, v);
+  softmax(at, v);
   const double rate = config_.learning_rate * (first_pass_ ? 1.0 : kLaterPass);
   // A class that its keys did not find says nothing about how much they should count.
   if (found) update_votes(weight, rate, v);
@@ -73,40 +66,30 @@ void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, ClassId y, doubl
                            shared);
     forest_.count(v.routes, y, counted, ws.work, shared);
   }
-  if (has_trees || has_dense_predictors()) centring_.learn(rows, i, ws.x, weight);
+  if (has_trees || has_dense_predictors()) centring_.learn(ws.before.dense, ws.x, weight);
   count(y, counted, ws, shared);
-}
-
-// What predict would have said with so many classes.
-void OneAgainstSome::score_known(const Rows& rows, std::size_t i, std::size_t n_known,
-                                 Workspace& ws, bool shared) const {
-  read_example(rows, i, 0.0, ws);
-  if (forest_.n_trees() > 0)
-    forest_.descend(ws.x, n_known, unit(), ws.voting.routes, ws.work, shared);
-  find_candidates({}, ws, shared);
-  score_candidates(0, {}, ws, shared);
-  ws.work.predictor_evaluations -= ws.voting.candidates.size();
-  ws.work.progressive_evaluations += ws.voting.candidates.size();
 }
 
 void OneAgainstSome::count_progress(bool predicts, ClassId y, double weight, Workspace& ws) const {
   const std::vector<float>& score = ws.voting.score;
   const auto best = std::max_element(score.begin(), score.end());
   // Another thread may have seen a class that nobody has counted yet: then there are no candidates.
-  const bool right = predicts && best != score.end() &&
-                     ws.voting.candidates[best - score.begin()].label == y;
+  const bool right =
+      predicts && best != score.end() && ws.voting.candidates[best - score.begin()].label == y;
   ws.progress.count(weight, !right);
 }
 
-// Gradients of the softmax's loss with respect to the scores.
-void OneAgainstSome::softmax(ClassId y, VotingWorkspace& v) const {
-  const float largest = *std::max_element(v.score.begin(), v.score.end());
-  v.gradient.resize(v.score.size());
+// Gradients of the softmax's loss with respect to the scores; the right class has to win by a
+// margin if there is one.
+void OneAgainstSome::softmax(std::size_t y_at, VotingWorkspace& v) const {
+  const double margin = has_dense_predictors() ? kMargin : 0.0;
+  v.gradient.assign(v.score.begin(), v.score.end());
+  v.gradient[y_at] -= margin;
+  const double largest = *std::max_element(v.gradient.begin(), v.gradient.end());
   double sum = 0.0;
-  for (std::size_t c = 0; c < v.score.size(); ++c)
-    sum += v.gradient[c] = std::exp(double(v.score[c]) - double(largest));
-  for (std::size_t c = 0; c < v.score.size(); ++c)
-    v.gradient[c] = v.gradient[c] / sum - (v.candidates[c].label == y ? 1.0 : 0.0);
+  for (double& g : v.gradient) sum += g = std::exp(g - largest);
+  for (double& g : v.gradient) g /= sum;
+  v.gradient[y_at] -= 1.0;
 }
 
 // Steps on A, B and the weights u of the features.
@@ -117,14 +100,13 @@ void OneAgainstSome::update_votes(double weight, double rate, VotingWorkspace& v
     nodes += v.gradient[c] * v.candidates[c].node_vote;
   }
   if (features_vote_) update_key_weights(weight, rate, v);
-  const auto update = [&](Adaptive& scale, double gradient) {
-    const double moved =
-        adagrad(scale.accumulator, gradient, weight, rate * kVoteRate, kVoteOffset);
+  const auto update = [&](Adaptive& scale, double gradient, double pace) {
+    const double moved = adagrad(scale.accumulator, gradient, weight, rate * pace, kVoteOffset);
     relaxed_store(scale.value,
                   static_cast<float>(std::max(0.0, relaxed_load(scale.value) + moved)));
   };
-  if (features_vote_) update(feature_scale_, features);
-  if (forest_.n_trees() > 0) update(node_scale_, nodes);
+  if (features_vote_) update(feature_scale_, features, kFeatureRate);
+  if (forest_.n_trees() > 0) update(node_scale_, nodes, kNodeRate);
 }
 
 void OneAgainstSome::update_key_weights(double weight, double rate, VotingWorkspace& v) {
@@ -150,30 +132,14 @@ void OneAgainstSome::update_predictors(std::size_t y_at, double weight, double r
   VotingWorkspace& v = ws.voting;
   for (std::size_t c = 0; c < v.candidates.size(); ++c) {
     if (std::fabs(v.gradient[c]) < small_gradient_) continue;
-    update_bias(ws.rows[c], v.gradient[c], weight, rate, shared);
+    const float G = update_bias(ws.rows[c], v.gradient[c], weight, rate, shared);
     if (weights_in_pairs_ && c != y_at) update_pairs(c, weight, rate, v, shared);
-  }
-  if (has_dense_predictors()) update_dense_predictors(weight, rate, ws, shared);
-}
-
-void OneAgainstSome::update_dense_predictors(double weight, double rate, Workspace& ws,
-                                             bool shared) {
-  const VotingWorkspace& v = ws.voting;
-  if (ws.learner.steps.empty()) ws.learner.steps.resize(1);
-  Steps& steps = ws.learner.steps[0];
-  for (std::size_t begin = 0; begin < v.candidates.size(); begin += kBlock) {
-    const std::size_t n = std::min(kBlock, v.candidates.size() - begin);
-    float weighted_g2[kBlock], h[kBlock], shrinkage[kBlock];
-    double moved[kBlock] = {};
-    for (std::size_t c = 0; c < n; ++c) {
-      const double gradient = v.gradient[begin + c];
-      const bool learns = std::fabs(gradient) >= small_gradient_;
-      weighted_g2[c] = learns ? static_cast<float>(weight * gradient * gradient) : 0.0f;
-      h[c] = static_cast<float>(-rate * kRowRate * weight * gradient);
-      shrinkage[c] = static_cast<float>(rate * kRowRate * weight * config_.l2);
+    if (has_dense_predictors()) {
+      // Features of one spread share a rate: that of the bias.
+      const double pace = rate * kRowRate * weight / std::sqrt(G + kPredictorOffset);
+      predictors_.move(ws.rows[c], ws.x, static_cast<float>(-pace * v.gradient[c]),
+                       static_cast<float>(std::max(0.0, 1.0 - pace * config_.l2)));
     }
-    predictors_.accumulate(ws.rows.data() + begin, n, ws.x, weighted_g2, steps, moved, shared);
-    predictors_.apply(ws.rows.data() + begin, n, ws.x, weighted_g2, steps, h, shrinkage, shared);
   }
 }
 
@@ -202,13 +168,14 @@ void OneAgainstSome::step(ClassPairs::Values& values, float& accumulator, float 
   values.weight = static_cast<float>(values.weight * kept + moved);
 }
 
-void OneAgainstSome::update_bias(ClassId z, double gradient, double weight, double rate,
-                                 bool shared) {
+float OneAgainstSome::update_bias(ClassId z, double gradient, double weight, double rate,
+                                  bool shared) {
   ClassSums& sums = classes_[z];
   SpinLock::Guard guard(sums.lock, shared);
   const double moved =
       adagrad(sums.bias_accumulator, gradient, weight, rate * kBiasRate, kPredictorOffset);
   relaxed_store(ranked_[z].bias, static_cast<float>(relaxed_load(ranked_[z].bias) + moved));
+  return sums.bias_accumulator;
 }
 
 void OneAgainstSome::update_own_pairs(ClassId y, double gradient, double weight, double rate,

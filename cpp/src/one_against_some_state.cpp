@@ -21,9 +21,9 @@ std::vector<std::pair<ClassId, double>> OneAgainstSome::frequent_classes() const
 std::vector<NodeId> OneAgainstSome::key_nodes(const Rows& rows, std::size_t i) const {
   Workspace ws;
   read_example(rows, i, 0.0, ws);
-  forest_.descend(ws.x, n_classes_seen(), unit(), ws.voting.routes, ws.work, false);
+  forest_.descend(ws.x, n_classes_seen(), unit(), ws.voting, ws.work, false);
   std::vector<NodeId> nodes;
-  for (const Route& route : ws.voting.routes) nodes.push_back(route.back().node);
+  for (const NodeKey& key : ws.voting.node_keys) nodes.push_back(key.node);
   return nodes;
 }
 
@@ -41,8 +41,8 @@ OneAgainstSome::Explanation OneAgainstSome::explain(const Rows& rows, std::size_
     for (const ActiveKey& key : ws.voting.keys) found.features.push_back(key.key);
   std::vector<float> node_votes(n_classes(), 0.0f);
   if (forest_.n_trees() > 0) {
-    forest_.descend(ws.x, n_classes_seen(), unit(), ws.voting.routes, ws.work, false);
-    forest_.vote(ws.voting.routes, false,
+    forest_.descend(ws.x, n_classes_seen(), unit(), ws.voting, ws.work, false);
+    forest_.vote(ws.voting.node_keys, false,
                  [&](ClassId label, float vote) { node_votes[label] += vote; });
   }
   const float A = features_vote_ ? feature_scale_.value : 0.0f;
@@ -94,8 +94,7 @@ State OneAgainstSome::save() {
   state.put("frequent.roots", roots);
   forest_.save(state);
   predictors_.save("predictors", state);
-  state.put("centring.mean", centring_.mean());
-  state.put("centring.sums", std::vector<double>{centring_.norm_sum(), centring_.weight_sum()});
+  centring_.save(state);
   state.put("vote.scales", std::vector<float>{feature_scale_.value, feature_scale_.accumulator,
                                               node_scale_.value, node_scale_.accumulator});
   state.put("counted.examples", std::vector<double>{examples_, unit_origin_});
@@ -115,11 +114,7 @@ void OneAgainstSome::load(const State& state) {
   predictors_.load("predictors", state);
   if (predictors_.size() != (has_dense_predictors() ? n : 0))
     throw std::invalid_argument("state: predictors and classes differ in number");
-  const auto mean = state.get<float>("centring.mean", centring_.mean().size());
-  centring_.mean().assign(mean.begin(), mean.end());
-  const auto centring = state.get<double>("centring.sums", 2);
-  centring_.norm_sum() = centring[0];
-  centring_.weight_sum() = centring[1];
+  centring_.load(state);
   begin_batch({});
   for (std::size_t y = 0; y < n; ++y) {
     classes_[y].examples = sums[2 * y];

@@ -187,7 +187,7 @@ class OneAgainstSome(_Learner):
         use_idf: bool = True,
         normalize: bool = True,
         center: bool = True,
-        n_trees: int = 8,
+        n_trees: int = 4,
         max_depth: int = 0,
         bound_lambda: float = 1.0,
         count_decay: float = 0.0,

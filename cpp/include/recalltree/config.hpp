@@ -53,12 +53,12 @@ struct FeatureWeightingConfig {
 struct OneAgainstSomeConfig {
   LearnerConfig learner;
   Keys keys = Keys::automatic;
-  std::uint32_t max_candidates = 0;  // F; 0: 40 if only features vote, otherwise 60
+  std::uint32_t max_candidates = 0;  // F; 0: 40 if only features vote, otherwise 100
   std::uint32_t max_labels = 512;    // M: labels in the histogram of a feature
   std::uint32_t max_entries = 2500;  // E: entries of histograms that vote on one example
   FeatureWeightingConfig weighting;
   bool center = true;           // dense rows: take off the mean of each feature
-  std::uint32_t n_trees = 8;    // T
+  std::uint32_t n_trees = 4;    // T
   std::uint32_t max_depth = 0;  // of the trees; 0: follows from the number of classes
   double bound_lambda = 1.0;    // of the recall bound that ends a path
   double count_decay = 0.0;     // half-life of a count, in examples; 0: counts never fade

@@ -13,8 +13,12 @@ namespace recalltree {
 
 class DenseWeights final : public Weights {
  public:
-  DenseWeights(std::size_t n_features, bool bias)
-      : n_(padded(n_features)), n_features_(n_features), bias_(bias) {}
+  // Whether every weight learns at a rate of its own, or the whole row at the rate of its bias,
+  // which suits features of one spread and takes half the memory.
+  enum class Rates { per_weight, per_row };
+
+  DenseWeights(std::size_t n_features, bool bias, Rates rates = Rates::per_weight)
+      : n_(padded(n_features)), n_features_(n_features), bias_(bias), rates_(rates) {}
 
   RowId add_row() override;
   std::size_t size() const override { return rows_.size(); }
@@ -24,6 +28,8 @@ class DenseWeights final : public Weights {
                   Steps& steps, double* c, bool shared) override;
   void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
              const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
+  // One row alone: after w *= kept wherever x is not zero, w += h x.
+  void move(RowId row, const Example& x, float h, float kept);
   RowId renew(RowId row) override;
   RowContents contents(RowId row) const override;
   using Weights::save;
@@ -41,11 +47,12 @@ class DenseWeights final : public Weights {
  private:
   struct Row {
     float* values = nullptr;
-    float* accumulators = nullptr;
+    float* accumulators = nullptr;  // none if the row has one rate
     float bias = 0.0f, bias_accumulator = 0.0f;
   };
   std::size_t n_, n_features_;
   bool bias_;
+  Rates rates_;
   Arena values_, accumulators_;  // apart, so that prediction streams through values only
   StableVector<Row> rows_;
 };

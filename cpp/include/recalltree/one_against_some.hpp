@@ -1,7 +1,7 @@
 // One-against-some: the keys of an example vote for a few candidates, and only these are compared.
 //
 //   vote(y | x)  = A sum over the features k of x of  u_k |v_k| sqrt(c(y, k) / n_y)
-//                + B sum over the nodes k where x ends of  sqrt(c(y, k) / n_k)
+//                + B sum over the nodes k that x belongs to of  s_k sqrt(c(y, k) / n_k)
 //   candidates   = the F classes with the largest vote(y | x) + b_y, from histograms of limited
 //   size score(y | x) = vote(y | x) + w_y . v + b_y, with exact counts
 //
@@ -42,7 +42,7 @@ class OneAgainstSome final : public Learner {
   bool has_dense_predictors() const { return !weights_in_pairs_; }
   // A and B.
   std::pair<float, float> vote_scales() const { return {feature_scale_.value, node_scale_.value}; }
-  // The nodes where row i ends, one per tree.
+  // The nodes that vote on row i: where it ends, one per tree, then the second ones.
   std::vector<NodeId> key_nodes(const Rows& rows, std::size_t i) const;
   // Counts are kept in growing units instead of letting the old ones fade; this is the latest unit.
   double unit() const;
@@ -111,19 +111,17 @@ class OneAgainstSome final : public Learner {
   void score_pairs(std::size_t from, const Own& own, VotingWorkspace& v, bool shared) const;
   float inverse_norm(ClassId z, const Own& own) const;
 
-  void score_known(const Rows& rows, std::size_t i, std::size_t n_known, Workspace& ws,
-                   bool shared) const;
   void count_progress(bool predicts, ClassId y, double weight, Workspace& ws) const;
-  void softmax(ClassId y, VotingWorkspace& v) const;
+  void softmax(std::size_t y_at, VotingWorkspace& v) const;
   void update_votes(double weight, double rate, VotingWorkspace& v);
   void update_key_weights(double weight, double rate, VotingWorkspace& v);
   void update_predictors(std::size_t y_at, double weight, double rate, Workspace& ws, bool shared);
-  void update_dense_predictors(double weight, double rate, Workspace& ws, bool shared);
   void update_pairs(std::size_t c, double weight, double rate, const VotingWorkspace& v,
                     bool shared);
   void step(ClassPairs::Values& values, float& accumulator, float value, double gradient,
             double weight, double rate) const;
-  void update_bias(ClassId z, double gradient, double weight, double rate, bool shared);
+  // Returns the sum of squared gradients.
+  float update_bias(ClassId z, double gradient, double weight, double rate, bool shared);
   // Teaches the pairs of the example's class, and counts the example if it is new.
   void update_own_pairs(ClassId y, double gradient, double weight, double rate, double counted,
                         Workspace& ws, bool shared);

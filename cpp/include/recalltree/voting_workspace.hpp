@@ -25,6 +25,12 @@ struct RouteStep {
 };
 using Route = std::vector<RouteStep>;
 
+// A node that votes on the example.
+struct NodeKey {
+  NodeId node;
+  float trust;  // 1 where the example ends
+};
+
 struct VotingWorkspace {
   std::vector<ActiveKey> keys;
   std::vector<std::uint32_t> order;  // of keys, by pull
@@ -39,7 +45,8 @@ struct VotingWorkspace {
   // By key.
   std::vector<float> own_root;  // of the example's class, without the example itself
   std::vector<double> key_gradient;
-  std::vector<Route> routes;   // by tree
+  std::vector<Route> routes;  // by tree
+  std::vector<NodeKey> node_keys;
   float own_node_vote = 0.0f;  // of the nodes for the example's class
 };
 

@@ -27,4 +27,4 @@ SUBLINEAR_TF = True
 USE_IDF = True
 NORMALIZE = True
 CENTER = True
-N_TREES = 8
+N_TREES = 4

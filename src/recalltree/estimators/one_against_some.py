@@ -30,7 +30,7 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         descent of a single tree stops, as in the paper. "auto": features if the first X is sparse,
         trees if it is dense.
     max_candidates : int or None, default=None
-        How many classes are compared (F). None is 40 if only features vote, otherwise 60.
+        How many classes are compared (F). None is 40 if only features vote, otherwise 100.
     max_labels : int, default=512
         How many labels the histogram of a key holds, those with the largest counts (M).
     max_entries : int, default=2500
@@ -44,9 +44,11 @@ class OneAgainstSomeClassifier(OnlineClassifier):
     normalize : bool, default=True
         Scale the features of an example to unit length.
     center : bool, default=True
-        Take the mean of the examples so far off the features of dense X.
-    n_trees : int, default=8
-        How many trees vote (T).
+        Take the mean of the examples so far off the features of dense X. Either way these are
+        divided by what is then their root mean square, and cut at twice that.
+    n_trees : int, default=4
+        How many trees vote (T): each with the leaf of the example, and with the one where it would
+        have ended if the router that was least sure had decided otherwise.
     max_depth : int or None, default=None
         Depth of the trees. None is 7, or less while there are few classes; for "path" it is log2
         of the number of classes seen so far.

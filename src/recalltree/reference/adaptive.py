@@ -26,6 +26,10 @@ class Adaptive:
         where = np.broadcast_to(where, self.values.shape)
         self.accumulators += np.where(where, weight * gradient**2, 0.0)
         pace = rate * weight / np.sqrt(self.accumulators + self.offset)
+        self.move(gradient, pace, l2, where)
+
+    def move(self, gradient, pace, l2=0.0, where=True):
+        """Follow the gradient at a pace that is given, where told to."""
         kept = np.maximum(0.0, 1.0 - pace * l2)
         self.values = np.where(where, self.values * kept - pace * gradient, self.values)
 

@@ -6,6 +6,11 @@ import math
 
 import numpy as np
 
+# Of dense features: where they are cut, in standard deviations, and the deviation that is rounding,
+# relative to the root mean square.
+CUT = 2.0
+FLAT = 1e-5
+
 
 class FeatureWeighting:
     """How much each feature of an example weighs.
@@ -47,50 +52,53 @@ class FeatureWeighting:
 class FeatureCentring:
     """Dense examples as routers and predictors see them, and the typical length of an example.
 
-    From each feature its mean over the examples before is taken off, and the rest divided by the
-    largest magnitude.
+    From each feature its mean over the examples before is taken off, and the rest divided by its
+    standard deviation and cut at `CUT` of them: a feature that is rarely far from its mean would
+    drown the others when it is. A feature that has not varied yet is 0.
 
     Parameters
     ----------
     n_features : int
         Number of features.
     center : bool
-        Whether means are taken off.
+        Whether means are taken off. Otherwise the root mean square takes the deviation's place.
 
     Examples
     --------
     >>> centring = FeatureCentring(2, center=True)
-    >>> for x in np.array([[4.0, 0.0], [2.0, 0.0]]):
-    ...     centring.observe_scale(x)
+    >>> for x in np.array([[4.0, 3.0], [2.0, 3.0]]):
     ...     centring.observe(x, centring.normalize(x), weight=1.0)
-    >>> centring.normalize(np.array([5.0, 1.0]))
+    >>> centring.normalize(np.array([3.5, 9.0]))
     array([0.5, 0. , 1. ])
     """
 
     def __init__(self, n_features, center):
         self.center = center
-        self.largest = np.zeros(n_features)
         self.mean = np.zeros(n_features)
+        self.variance = np.zeros(n_features)
         self.norm_sum = 0.0
         self.weight_sum = 0.0
 
     def normalize(self, x):
         """Return the example, with a constant 1 at its end."""
+        offset, square = self.mean, self.variance
+        if not self.center:
+            offset, square = 0.0 * self.mean, self.variance + self.mean**2
+        varies = square > FLAT**2 * (self.variance + self.mean**2)
         z = np.zeros(len(self.mean) + 1)
-        centred = x - self.mean if self.center else x
-        np.divide(centred, self.largest, out=z[:-1], where=self.largest > 0)
+        np.divide(x - offset, np.sqrt(square), out=z[:-1], where=varies)
+        z[:-1] = np.clip(z[:-1], -CUT, CUT)
         z[-1] = 1.0
         return z
-
-    def observe_scale(self, x):
-        """Take note of the magnitudes of an example that is about to be learned."""
-        self.largest = np.maximum(self.largest, np.abs(x))
 
     def observe(self, x, z, weight):
         """Take note of an example that has been learned as z."""
         self.norm_sum += weight * (z @ z)
         self.weight_sum += weight
-        self.mean += weight / self.weight_sum * (x - self.mean)
+        share = weight / self.weight_sum
+        before = x - self.mean
+        self.mean = self.mean + share * before
+        self.variance += share * (before * (x - self.mean) - self.variance)
 
     @property
     def typical_norm(self):

@@ -1,10 +1,13 @@
 """Shallow recall trees side by side: the nodes where an example ends are keys.
 
 Routers learn by the entropy rule of the Recall Tree's figure 2b. The trees differ because each
-router begins at a random hyperplane of its own.
+router begins at a random hyperplane of its own. A tree whose leaves vote has a second key for every
+example: where it would have ended had the router that was least sure sent it the other way.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -122,7 +125,7 @@ class KeyForest:
 
     def make_node(self, tree, place):
         """Return a new node."""
-        router = LinearModel(self.n_features)
+        router = LinearModel(self.n_features, shares_rate=not self.sparse)
         router.values = random_hyperplane(self.seed, tree, place, self.n_features, self.sparse)
         self.nodes.append(KeyNode(len(self.nodes), tree, place, router))
         return self.nodes[-1]
@@ -150,29 +153,60 @@ class KeyForest:
     def routes(self, z, n_classes):
         """Return for every tree the nodes on the way, and the side that comes next.
 
-        The side is None at the bottom. The last node is the key.
+        The side is None at the bottom. The last node is a key.
         """
-        depth = self.depth(n_classes)
-        found = []
-        for root in self.roots:
-            path, side = [root], None
-            while len(path) <= depth:
-                side = int(self.goes_right(path[-1], score([Term(path[-1].router, z)])))
-                child = path[-1].children[side]
-                if child is None or self.stops(path[-1], child):
-                    break
-                path.append(child)
-            found.append((path, None if len(path) > depth else side))
-        return found
+        return [self.route(root, z, self.depth(n_classes)) for root in self.roots]
 
-    def votes(self, routes):
-        """Return sqrt(c(y, k) / n_k), summed over the keys, by class."""
+    def route(self, node, z, depth):
+        """Return the nodes on the way from a node that is so far above the bottom, and the side."""
+        path, side = [node], None
+        while len(path) <= depth:
+            side = int(self.goes_right(path[-1], self.margin(path[-1], z)))
+            child = path[-1].children[side]
+            if child is None or self.stops(path[-1], child):
+                break
+            path.append(child)
+        return path, None if len(path) > depth else side
+
+    def margin(self, node, z):
+        """Return the score of a node's router."""
+        return score([Term(node.router, z)])
+
+    def keys(self, routes, z, n_classes):
+        """Return the nodes that vote, and how far each is trusted."""
+        keys = [(path[-1], 1.0) for path, _ in routes]
+        if not self.stops_early:
+            for path, side in routes:
+                keys += self.second_key(path, side, z, self.depth(n_classes))
+        return keys
+
+    def second_key(self, path, side, z, depth):
+        """Return the node behind the least sure router that has another side, if there is one.
+
+        Its trust is the odds of that side, as the router sees them.
+        """
+        doubts = []
+        for i, node in enumerate(path if side is not None else path[:-1]):
+            taken = path[i + 1] if i + 1 < len(path) else None
+            for other in node.children:
+                if other is not None and other is not taken:
+                    doubts.append((abs(self.margin(node, z)), i, other))
+        if not doubts:
+            return []
+        doubt, i, other = self.least(doubts)
+        return [(self.route(other, z, depth - i - 1)[0][-1], math.exp(-doubt))]
+
+    def least(self, doubts):
+        """Return the least doubt; of equal ones the highest in the tree."""
+        return min(doubts, key=lambda doubt: doubt[:2])
+
+    def votes(self, keys):
+        """Return s_k sqrt(c(y, k) / n_k), summed over the keys, by class; s_k is their trust."""
         votes: dict = {}
-        for path, _ in routes:
-            histogram = path[-1].histogram
-            for y in self.labels(path[-1]):
-                share = histogram.counts[y] / histogram.total
-                votes[y] = votes.get(y, 0.0) + share**0.5
+        for node, trust in keys:
+            for y in self.labels(node):
+                share = node.histogram.counts[y] / node.histogram.total
+                votes[y] = votes.get(y, 0.0) + trust * share**0.5
         return votes
 
     def labels(self, node):

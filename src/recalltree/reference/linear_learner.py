@@ -75,6 +75,8 @@ class LinearModel:
     ----------
     n_features : int
         Number of features besides the constant.
+    shares_rate : bool
+        Whether all weights learn at the rate of the bias, which suits features of one spread.
 
     Examples
     --------
@@ -85,7 +87,8 @@ class LinearModel:
     0.0
     """
 
-    def __init__(self, n_features):
+    def __init__(self, n_features, shares_rate=False):
+        self.shares_rate = shares_rate
         self.values = np.zeros(n_features + 1)
         self.accumulators = np.zeros(n_features + 1)
 
@@ -219,7 +222,8 @@ class LinearLearner:
         reach = 0.0  # how far p moves per unit of step
         for model, z in terms:
             squares = z * z
-            model.accumulators += importance * gradient**2 * squares
+            gathered = np.ones_like(z) if model.shares_rate else squares
+            model.accumulators += importance * gradient**2 * gathered
             rate = 1.0 / np.sqrt(model.accumulators + ACCUMULATOR_OFFSET)
             reach += float(rate @ squares)
             rates.append(rate)

@@ -5,7 +5,7 @@ every key of an example has a label histogram of its own, and the histograms vot
 features of the example, or the nodes where it ends in several shallow trees (`KeyForest`), or both:
 
     vote(y | x)  = A · sum over the features k of x of  u_k |v_k| sqrt(c(y, k) / n_y)
-                 + B · sum over the nodes k where x ends of  sqrt(c(y, k) / n_k)
+                 + B · sum over the nodes k that x belongs to of  s_k sqrt(c(y, k) / n_k)
     candidates   = the F classes with the largest vote(y | x) + b_y
     score(y | x) = vote(y | x) + w_y · v + b_y
 
@@ -13,9 +13,11 @@ x becomes the shares t that it adds to counts and the values v that predictors a
 (`FeatureWeighting`, `FeatureCentring`). c(y, k) of a feature is the sum of its shares over the
 examples of class y, and n_y the sum of c(y, k) over all features, so that c(y, k) / n_y is a
 distribution over features, and the vote its affinity (Bhattacharyya's) to the example. The weight
-u_k says how much a feature counts. c(y, k) of a node counts examples, n_k all of them at the node.
+u_k says how much a feature counts. c(y, k) of a node counts examples, n_k all of them at the node;
+s_k is how far the node is trusted (`KeyForest.keys`).
 
-A, B, u, w and b are learned with a softmax over the candidates. The class of an example joins the
+A, B, u, w and b are learned with a softmax over the candidates; where w_y has a weight for every
+feature, the score of the right class has to win by a margin. The class of an example joins the
 candidates if it is missing; A, B and u then do not learn, since the keys did not find it.
 
 * An example is scored before it is counted. Later passes do not count it again, and leave it out of
@@ -38,11 +40,14 @@ from .adaptive import Adaptive, softmax
 from .feature_weighting import FeatureCentring, FeatureWeighting
 from .key_forest import KeyForest
 from .key_histogram import KeyHistogram
-from .linear_learner import ACCUMULATOR_OFFSET, LinearLearner
+from .linear_learner import LinearLearner
 from .progressive import ProgressiveError
 
-FEATURE_SCALE, NODE_SCALE = 15.0, 5.0
-VOTE_RATE, KEY_RATE, PAIR_RATE, ROW_RATE, BIAS_RATE = 0.1, 0.2, 0.6, 1.0, 0.3
+FEATURE_SCALE, NODE_SCALE = 15.0, 1.25
+VOTE_RATES = np.array([0.1, 0.025])  # of A and B
+KEY_RATE, PAIR_RATE, ROW_RATE, BIAS_RATE = 0.2, 0.6, 0.1, 0.3
+# How much larger than the others the score of the right class has to be, for dense predictors.
+MARGIN = 2.0
 VOTE_OFFSET, PREDICTOR_OFFSET = 0.1, 0.03
 # Steps of later passes are shorter by this factor.
 LATER_PASS = 0.5
@@ -60,8 +65,7 @@ class ClassModel:
         self.counts = np.zeros(n_features)  # c(y, k)
         # The features it has weights for.
         self.met = np.full(n_features, has_dense_predictor)
-        offset = ACCUMULATOR_OFFSET if has_dense_predictor else PREDICTOR_OFFSET
-        self.predictor = Adaptive(np.zeros(n_features), offset)
+        self.predictor = Adaptive(np.zeros(n_features), PREDICTOR_OFFSET)
         self.bias = Adaptive(np.zeros(1), PREDICTOR_OFFSET)
 
     @property
@@ -83,7 +87,7 @@ class OneAgainstSomeReference:
         What votes: features, the leaves of several trees, both, or the node where one tree stops,
         as in the paper.
     max_candidates, max_labels, max_entries : int
-        F, M and E. F may be None: 40 if only features vote, otherwise 60.
+        F, M and E. F may be None: 40 if only features vote, otherwise 100.
     sublinear_tf, use_idf, normalize : bool
         Parameters of `FeatureWeighting`.
     center : bool
@@ -121,7 +125,7 @@ class OneAgainstSomeReference:
         use_idf=True,
         normalize=True,
         center=True,
-        n_trees=8,
+        n_trees=4,
         max_depth=None,
         bound_lambda=1.0,
         count_decay=None,
@@ -134,7 +138,7 @@ class OneAgainstSomeReference:
         self.sparse = sparse
         self.features_vote = keys in ("features", "both")
         self.has_dense_predictors = not sparse and keys != "features"
-        self.max_candidates = max_candidates or (40 if keys == "features" else 60)
+        self.max_candidates = max_candidates or (40 if keys == "features" else 100)
         self.max_labels = max_labels
         self.max_entries = max_entries
         self.weighting = FeatureWeighting(sublinear_tf, use_idf, normalize)
@@ -142,12 +146,13 @@ class OneAgainstSomeReference:
         router_learner: Any = LinearLearner(n_features, loss, learning_rate)
         router_learner.scale = self.centring
         n_trees = {"features": 0, "path": 1}.get(keys, n_trees)
+        n_keys = n_trees if keys == "path" else 2 * n_trees
         labels_of_node = self.max_candidates if keys == "path" else max_labels
         self.forest = KeyForest(
             n_features,
             n_trees=n_trees,
             max_depth=max_depth,
-            max_labels=min(labels_of_node, max(1, max_entries // max(1, n_trees))),
+            max_labels=min(labels_of_node, max(1, max_entries // max(1, n_keys))),
             stops_early=keys == "path",
             bound_lambda=bound_lambda,
             sparse=sparse,
@@ -231,8 +236,9 @@ class OneAgainstSomeReference:
         """
         shares, z, values, pulls = self.read(x, own)
         routes = self.forest.routes(z, n_classes)
-        node_votes = self.forest.votes(routes)
-        self.n_node_entries = sum(len(self.forest.labels(path[-1])) for path, _ in routes)
+        node_keys = self.forest.keys(routes, z, n_classes)
+        node_votes = self.forest.votes(node_keys)
+        self.n_node_entries = sum(len(self.forest.labels(node)) for node, _ in node_keys)
         cache: dict[int, np.ndarray] = {}
 
         def affinities(label):
@@ -242,7 +248,17 @@ class OneAgainstSomeReference:
 
         candidates, n_voted = self.find_candidates(shares, pulls, affinities, node_votes)
         return Scored(
-            self, candidates, n_voted, shares, z, values, pulls, affinities, routes, node_votes
+            self,
+            candidates=candidates,
+            n_voted=n_voted,
+            shares=shares,
+            z=z,
+            values=values,
+            pulls=pulls,
+            affinities=affinities,
+            routes=routes,
+            node_keys=node_keys,
+            node_votes=node_votes,
         )
 
     def predict(self, x):
@@ -260,15 +276,18 @@ class OneAgainstSomeReference:
         n_classes = len(self.classes)
         if first_pass:
             self.progressive.add(self.predict(x) == y, weight)
-            self.centring.observe_scale(x)
         self.classes.setdefault(y, ClassModel(self.n_features, self.has_dense_predictors))
         scored = self.scores(x, n_classes, y, 0.0 if first_pass else weight)
         found = y in scored.candidates[: scored.n_voted]
         if y not in scored.candidates:
             scored.candidates = [*scored.candidates, y]
 
-        gradients = self.probabilities(scored.scores())
-        gradients[scored.candidates.index(y)] -= 1.0
+        at = scored.candidates.index(y)
+        scores = scored.scores()
+        if self.has_dense_predictors:
+            scores[at] -= MARGIN
+        gradients = self.probabilities(scores)
+        gradients[at] -= 1.0
         rate = self.learning_rate * (1.0 if first_pass else LATER_PASS)
         if found:
             self.update_votes(scored, gradients, weight, rate)
@@ -309,16 +328,20 @@ class OneAgainstSomeReference:
         by_nodes = gradients @ [scored.node_votes.get(label, 0.0) for label in scored.candidates]
         self.key_weights.step(key_gradients, weight, rate * KEY_RATE, where=key_gradients != 0)
         self.key_weights.values = np.maximum(0.0, self.key_weights.values)
-        self.scales.step(np.array([by_features, by_nodes]), weight, rate * VOTE_RATE)
+        self.scales.step(np.array([by_features, by_nodes]), weight, rate * VOTE_RATES)
         self.scales.values = np.maximum(0.0, self.scales.values)
 
     def update_predictor(self, label, values, gradient, weight, rate):
         """Step on the weights and the bias of a class."""
         model = self.classes[label]
         where = model.met & (values != 0)
-        pace = rate * (ROW_RATE if self.has_dense_predictors else PAIR_RATE)
-        model.predictor.step(gradient * values, weight, pace, self.l2, where)
         model.bias.step(gradient, weight, rate * BIAS_RATE)
+        if self.has_dense_predictors:
+            # Features of one spread share a rate: that of the bias.
+            pace = rate * ROW_RATE * weight / np.sqrt(model.bias.accumulators + PREDICTOR_OFFSET)
+            model.predictor.move(gradient * values, pace, self.l2, where)
+        else:
+            model.predictor.step(gradient * values, weight, rate * PAIR_RATE, self.l2, where)
 
     def count(self, shares, y, weight):
         """Add an example to the histograms of its keys."""
@@ -349,7 +372,19 @@ class Scored:
     """Candidates, and what their scores are made of."""
 
     def __init__(
-        self, model, candidates, n_voted, shares, z, values, pulls, affinities, routes, node_votes
+        self,
+        model,
+        *,
+        candidates,
+        n_voted,
+        shares,
+        z,
+        values,
+        pulls,
+        affinities,
+        routes,
+        node_keys,
+        node_votes,
     ):
         self.model = model
         self.candidates = candidates
@@ -360,6 +395,7 @@ class Scored:
         self.pulls = pulls
         self.affinities = affinities
         self.routes = routes
+        self.node_keys = node_keys
         self.node_votes = node_votes
 
     def scores(self):
