@@ -11,7 +11,7 @@ import pytest
 from command_line import environment, tensors_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "command-line.md"
-WHAT_IT_DOES = "train animals.vw --passes 3 --algorithm recall-tree"
+WHAT_IT_DOES = "train animals.vw --passes 3"
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs bash")

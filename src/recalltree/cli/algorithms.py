@@ -9,7 +9,7 @@ from recalltree.estimators.loading import CLASSIFIERS
 #: By name: those of which model files are made.
 ALGORITHMS: dict[str, type[Any]] = dict(CLASSIFIERS)
 
-DEFAULT_ALGORITHM = "recall-tree"
+DEFAULT_ALGORITHM = "one-against-some"
 
 
 def name_of(clf: Any) -> str:
