@@ -20,7 +20,7 @@ MappedLOMTree::MappedLOMTree(const LOMTreeConfig& config, State state)
   offsets_ = state_.get<std::uint64_t>("labels.offsets", n_nodes() + 1);
   root_ = state_.get<std::uint32_t>("tree.root", 1)[0];
   check_offsets(offsets_, labels_.size(), "labels.offsets");
-  check_class_ids(labels_, "labels.labels");
+  check_class_ids(labels_, n_classes(), "labels.labels");
   check_tree();
   state_.check_all_read();
 }

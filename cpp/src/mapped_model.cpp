@@ -1,6 +1,5 @@
 #include "recalltree/mapped_model.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace recalltree {
@@ -30,29 +29,6 @@ void MappedModel::check() const {
             "'scale.features' holds a scale that is negative or not finite");
   check_finite(state_.get<double>("scale.sums"), "scale.sums");
   check_finite(state_.get<double>("progress"), "progress");
-}
-
-void MappedModel::check_offsets(std::span<const std::uint64_t> offsets, std::size_t end,
-                                const char* name) {
-  if (offsets.empty() || offsets.front() != 0 || offsets.back() != end ||
-      !std::is_sorted(offsets.begin(), offsets.end()))
-    throw std::invalid_argument(std::string("state: '") + name + "' does not increase from 0 to " +
-                                std::to_string(end));
-}
-
-void MappedModel::check_class_ids(std::span<const std::uint32_t> ids, const char* name) const {
-  std::uint32_t largest = 0;
-  for (const std::uint32_t id : ids) largest = std::max(largest, id);
-  if (!ids.empty() && largest >= n_classes_)
-    throw std::invalid_argument(std::string("state: '") + name + "' names class " +
-                                std::to_string(largest) + " of " + std::to_string(n_classes_));
-}
-
-void MappedModel::check_finite(std::span<const double> values, const char* name) {
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!std::isfinite(values[i]))
-      throw std::invalid_argument(std::string("state: '") + name + "' holds " +
-                                  std::to_string(values[i]) + " at position " + std::to_string(i));
 }
 
 }  // namespace recalltree

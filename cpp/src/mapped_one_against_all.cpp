@@ -10,7 +10,7 @@ MappedOneAgainstAll::MappedOneAgainstAll(const OneAgainstAllConfig& config, Stat
       predictors_(map_weights("predictors", state_, config.learner)) {
   require(predictors_->size() == n_classes(), "predictors and classes differ in number");
   const auto order = state_.get<std::uint32_t>("classes.order", n_classes_seen());
-  check_class_ids(order, "classes.order");
+  check_class_ids(order, n_classes(), "classes.order");
   const auto seen = state_.get<std::uint32_t>("classes.seen");
   std::vector<bool> listed(n_classes(), false);
   for (const ClassId c : order) {

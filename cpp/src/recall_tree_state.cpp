@@ -34,39 +34,7 @@ State RecallTree::save() {
   routers_->save("routers", state);
   path_weights_.save("path", state);
   save_interactions(state);
-  const std::size_t n_nodes = tree_.size();
-  std::vector<std::uint32_t> left, right, parent, depth, router, labels, arrivals;
-  std::vector<double> counts, sums;
-  std::vector<std::uint64_t> offsets{0};
-  std::vector<LabelHistogram::Candidate> ranked;
-  for (NodeId n = 0; n < n_nodes; ++n) {
-    const Node& node = tree_[n];
-    left.push_back(node.left);
-    right.push_back(node.right);
-    parent.push_back(node.parent);
-    depth.push_back(node.depth);
-    router.push_back(node.router);
-    const auto s = node.histogram.sums();
-    sums.insert(sums.end(), {s.total, s.sum_xlogx, s.candidate_mass});
-    // Ranked, so that the candidates come first whatever reads them.
-    node.histogram.ranked(ranked);
-    for (const auto& c : ranked) {
-      labels.push_back(c.label);
-      arrivals.push_back(c.arrival);
-      counts.push_back(c.count);
-    }
-    offsets.push_back(labels.size());
-  }
-  state.put("tree.left", std::move(left));
-  state.put("tree.right", std::move(right));
-  state.put("tree.parent", std::move(parent));
-  state.put("tree.depth", std::move(depth));
-  state.put("tree.router", std::move(router));
-  state.put("histograms.offsets", std::move(offsets));
-  state.put("histograms.labels", std::move(labels));
-  state.put("histograms.arrivals", std::move(arrivals));
-  state.put("histograms.counts", std::move(counts));
-  state.put("histograms.sums", std::move(sums), {n_nodes, 3});
+  tree_.save(state);
   state.put("tree.max_candidates", std::vector<std::uint32_t>{fitted_candidates_});
   state.put("tree.decay_origin", std::vector<double>{decay_origin_});
   return state;
@@ -96,30 +64,9 @@ void RecallTree::load(const State& state) {
   routers_->load("routers", state);
   path_weights_.load("path", state);
   interactions_->load("interactions", state);
-  const auto offsets = state.get<std::uint64_t>("histograms.offsets");
-  const auto labels = state.get<std::uint32_t>("histograms.labels");
-  const auto arrivals = state.get<std::uint32_t>("histograms.arrivals");
-  const auto counts = state.get<double>("histograms.counts");
-  const auto sums = state.get<double>("histograms.sums");
   fitted_candidates_ = state.get<std::uint32_t>("tree.max_candidates")[0];
   decay_origin_ = state.get<double>("tree.decay_origin")[0];
-  std::vector<ClassId> arrived;
-  std::vector<double> arrived_counts;
-  for (NodeId n = 0; n < view.n_nodes(); ++n) {
-    const NodeSummary summary = view.node(n);
-    Node& node = tree_[tree_.create(summary.parent, summary.depth)];
-    node.left = summary.left;
-    node.right = summary.right;
-    node.router = summary.router;
-    arrived.resize(summary.n_labels);
-    arrived_counts.resize(summary.n_labels);
-    for (std::size_t i = offsets[n]; i < offsets[n + 1]; ++i) {
-      arrived[arrivals[i]] = labels[i];
-      arrived_counts[arrivals[i]] = counts[i];
-    }
-    node.histogram.restore(arrived.data(), arrived_counts.data(), summary.n_labels,
-                           {sums[3 * n], sums[3 * n + 1], sums[3 * n + 2]}, fitted_candidates_);
-  }
+  tree_.load(view.tree(), fitted_candidates_);
   const auto keys = state.get<std::uint64_t>("interactions.node_and_class");
   for (std::size_t i = 0; i < keys.size(); ++i)
     interaction_rows_.emplace(keys[i], static_cast<RowId>(i));

@@ -7,12 +7,11 @@
 
 #include <cstddef>
 #include <span>
-#include <stdexcept>
-#include <string>
 
 #include "feature_scale.hpp"
 #include "predictor.hpp"
 #include "state.hpp"
+#include "state_checks.hpp"
 
 namespace recalltree {
 
@@ -30,15 +29,6 @@ class MappedModel : public Predictor {
 
  protected:
   MappedModel(const LearnerConfig& config, State state);
-
-  static void require(bool fine, const char* what) {
-    if (!fine) throw std::invalid_argument(std::string("state: ") + what);
-  }
-  // Offsets of lists that lie end to end: from 0, increasing, to `end`.
-  static void check_offsets(std::span<const std::uint64_t> offsets, std::size_t end,
-                            const char* name);
-  void check_class_ids(std::span<const std::uint32_t> ids, const char* name) const;
-  static void check_finite(std::span<const double> values, const char* name);
 
   State state_;
   std::span<const float> scale_;

@@ -1,7 +1,4 @@
 // A Recall Tree that is viewed where it was saved (figure 1 of the paper; nothing learns).
-//
-// Histograms are ranked in the saved arrays, so that the candidates of a node are the first of its
-// labels.
 #pragma once
 
 #include <memory>
@@ -11,6 +8,7 @@
 #include "config.hpp"
 #include "label_histogram.hpp"
 #include "mapped_model.hpp"
+#include "mapped_tree.hpp"
 #include "mapped_weights.hpp"
 #include "recall_rules.hpp"
 #include "recall_tree.hpp"
@@ -23,9 +21,10 @@ class MappedRecallTree final : public MappedModel {
 
   const RecallTreeConfig& config() const { return recall_config_; }
   Limits limits(std::size_t n_classes) const { return limits_of(recall_config_, n_classes); }
-  std::size_t n_nodes() const { return left_.size(); }
+  const MappedTree& tree() const { return tree_; }
+  std::size_t n_nodes() const { return tree_.size(); }
   NodeSummary node(NodeId n) const;
-  RowId router(NodeId n) const { return router_[n]; }  // kNoRow if there is none
+  RowId router(NodeId n) const { return tree_.router(n); }  // kNoRow if there is none
   std::vector<LabelHistogram::Candidate> ranked_labels(NodeId n) const;
   void route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const;
   void path_features(const std::vector<NodeId>& route, Example& path) const {
@@ -50,16 +49,10 @@ class MappedRecallTree final : public MappedModel {
   std::size_t descend(const Example& x, std::vector<NodeId>& route) const;
   float margin(NodeId n, const Example& x) const;
   double recall(NodeId n) const;
-  std::span<const ClassId> labels(NodeId n) const;
-  void check_tree() const;
 
   RecallTreeConfig recall_config_;
+  MappedTree tree_;
   std::unique_ptr<MappedWeights> predictors_, routers_, path_weights_, interactions_;
-  std::span<const std::uint32_t> left_, right_, parent_, depth_, router_;
-  std::span<const std::uint64_t> offsets_;  // of each node's labels
-  std::span<const ClassId> labels_;
-  std::span<const double> counts_, sums_;
-  std::span<const std::uint32_t> arrivals_;  // empty in a model that only predicts
   std::span<const std::uint64_t> interaction_keys_;
   std::uint32_t max_candidates_ = 0;
   double unit_ = 1.0;

@@ -7,9 +7,12 @@
 #include "label_histogram.hpp"
 #include "spin_lock.hpp"
 #include "stable_vector.hpp"
+#include "state.hpp"
 #include "types.hpp"
 
 namespace recalltree {
+
+class MappedTree;
 
 struct Node {
   LabelHistogram histogram;                           // guarded by lock while several threads learn
@@ -57,6 +60,10 @@ class Tree {
       node.depth = depth;
     }));
   }
+
+  void save(State& state) const;
+  // The view is complete, and has been checked. Roots that exist already stay.
+  void load(const MappedTree& view, std::uint32_t max_candidates);
 
   std::size_t node_bytes() const { return nodes_.bytes(); }
   std::size_t histogram_bytes() const {
