@@ -14,11 +14,16 @@ from forged import Forged
 from scipy import sparse
 
 import recalltree
-from recalltree import LOMTreeClassifier, OneAgainstAllClassifier, RecallTreeClassifier
+from recalltree import (
+    LOMTreeClassifier,
+    OneAgainstAllClassifier,
+    OneAgainstSomeClassifier,
+    RecallTreeClassifier,
+)
 from recalltree.model_file import ModelFileError
 
 NONE = np.iinfo(np.uint32).max
-MODELS = ["tree", "sparse tree", "all", "sparse all", "lom", "sparse lom"]
+MODELS = ["tree", "sparse tree", "all", "sparse all", "lom", "sparse lom", "some", "sparse some"]
 
 
 @functools.cache
@@ -32,6 +37,9 @@ def honest(model):
         ),
         "all": OneAgainstAllClassifier(),
         "lom": LOMTreeClassifier(),
+        "some": OneAgainstSomeClassifier(
+            keys="both", n_trees=2, max_candidates=4, max_labels=6, random_state=0
+        ),
     }[model.split()[-1]]
     clf.fit(rows(model, X), labels, sample_weight=np.linspace(1, 2, 300))
     return b"".join(clf._to_model().parts())
@@ -81,6 +89,11 @@ def use(clf, model):
                 clf._core.router(node)
         if hasattr(clf._core, "predictor"):
             clf._core.predictor(0)
+        if hasattr(clf._core, "key_nodes"):
+            row = recalltree.validation.make_rows(rows(model, X[:1]))
+            clf._core.key_nodes(row)
+            clf._core.frequent_classes()
+            clf._core.explain_classes(row, np.arange(clf._core.n_classes, dtype=np.uint32))
 
 
 def changed(model, name, position, value):

@@ -8,10 +8,11 @@ import recalltree
 
 
 def inner_node(model):
-    return int(np.flatnonzero(forge(model).tensors["tree.left"] != NONE)[1])
+    tensors = forge(model).tensors
+    return int(np.flatnonzero((tensors["tree.left"] != NONE) & (tensors["tree.parent"] != NONE))[0])
 
 
-@pytest.mark.parametrize("model", ["tree", "sparse lom"])
+@pytest.mark.parametrize("model", ["tree", "sparse lom", "sparse some"])
 @pytest.mark.parametrize("side", ["tree.left", "tree.right"])
 def test_attack_29_cycles_of_nodes(tmp_path, model, side):
     path = tmp_path / "model.rt"
@@ -28,7 +29,7 @@ def test_attack_29_cycles_of_nodes(tmp_path, model, side):
     refused(forged.write(path), "parent|children|tree")
 
 
-@pytest.mark.parametrize("model", ["tree", "sparse lom"])
+@pytest.mark.parametrize("model", ["tree", "sparse lom", "some"])
 @pytest.mark.parametrize("name", ["tree.left", "tree.right", "tree.parent"])
 def test_attack_30_nodes_that_do_not_exist(tmp_path, model, name):
     n_nodes = len(forge(model).tensors["tree.left"])
@@ -38,7 +39,7 @@ def test_attack_30_nodes_that_do_not_exist(tmp_path, model, name):
             refused(forged.write(tmp_path / "model.rt"), "parent|children|root")
 
 
-@pytest.mark.parametrize("model", ["tree", "lom"])
+@pytest.mark.parametrize("model", ["tree", "lom", "some"])
 def test_attack_31_routers_that_do_not_exist(tmp_path, model):
     forged = forge(model)
     n_routers = len(forged.tensors["routers.bias"])
@@ -49,7 +50,7 @@ def test_attack_31_routers_that_do_not_exist(tmp_path, model):
 
 def test_attack_32_nodes_with_two_parents_or_none(tmp_path):
     path = tmp_path / "model.rt"
-    for model in ("tree", "lom"):
+    for model in ("tree", "lom", "some"):
         forged = forge(model)
         node = inner_node(model)
         forged.tensors["tree.right"][node] = forged.tensors["tree.left"][node]
@@ -63,7 +64,14 @@ def test_attack_32_nodes_with_two_parents_or_none(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("model", "offsets"), [("tree", "histograms.offsets"), ("lom", "labels.offsets")]
+    ("model", "offsets"),
+    [
+        ("tree", "histograms.offsets"),
+        ("lom", "labels.offsets"),
+        ("some", "histograms.offsets"),
+        ("some", "keys.offsets"),
+        ("sparse some", "pairs.offsets"),
+    ],
 )
 def test_attack_33_offsets_of_histograms(tmp_path, model, offsets):
     size = len(forge(model).tensors[offsets])
@@ -74,7 +82,12 @@ def test_attack_33_offsets_of_histograms(tmp_path, model, offsets):
 
 @pytest.mark.parametrize(
     ("model", "name"),
-    [("tree", "histograms.labels"), ("lom", "labels.labels"), ("all", "classes.order")],
+    [
+        ("tree", "histograms.labels"),
+        ("lom", "labels.labels"),
+        ("all", "classes.order"),
+        ("some", "frequent.labels"),
+    ],
 )
 def test_attack_34_classes_that_do_not_exist(tmp_path, model, name):
     for value in (10, 2**31, NONE):
@@ -96,6 +109,8 @@ def test_attack_35_counts_that_lie(tmp_path):
     )
     for value in (0, 9):
         refused(changed("all", "n_examples", 0, value).write(path), "n_examples")
+    refused(changed("some", "counted.n", 0, 10**6).write(path), "counted.n")
+    refused(changed("some", "counted.n", 0, 0).write(path), "counted.n")
     for model in MODELS:  # a number that is only a number
         forged = changed(model, "n_examples", 0, 2**64 - 1)
         use(recalltree.load(forged.write(path), verify=True), model)
@@ -116,6 +131,14 @@ def test_attack_36_histograms_out_of_order(tmp_path):
         ("histograms.arrivals", 0, forge("tree").tensors["histograms.arrivals"][1], "not an order"),
     ):
         refused_when_read(changed("tree", name, position, value).write(path), "tree", match)
+    labels = forge("some").tensors["keys.labels"]
+    for name, position, value, match in (
+        ("keys.labels", 0, labels[1], "repeats a class"),
+        ("keys.labels", 0, NONE, "names class"),
+        ("keys.roots", 1, 1e9, "not ranked"),
+        ("keys.roots", 1, -1.0, "not ranked"),
+    ):
+        refused_when_read(changed("some", name, position, value).write(path), "some", match)
     labels = forge("lom").tensors
     node = int(np.flatnonzero(np.diff(labels["labels.offsets"]) > 1)[0])
     begin = int(labels["labels.offsets"][node])
@@ -129,3 +152,38 @@ def test_attack_37_interactions_out_of_order(tmp_path):
     for value in (keys[0], keys[0] - 1, 2**64 - 1):
         forged = changed("tree", "interactions.node_and_class", 1, value)
         refused(forged.write(path), "not increasing")
+
+
+@pytest.mark.parametrize("model", ["some", "sparse some"])
+def test_attack_49_keys_and_pairs_out_of_order(tmp_path, model):
+    path = tmp_path / "model.rt"
+    keys = forge(model).tensors["keys.features"]
+    for position, value in ((1, keys[0]), (0, keys[-1]), (len(keys) - 1, 64), (0, NONE)):
+        refused(changed(model, "keys.features", position, value).write(path), "keys.features")
+    pairs = forge(model).tensors["pairs.keys"]
+    for position, value in ((1, pairs[0]), (1, 64), (slice(None, None, 3), NONE)):
+        forged = changed(model, "pairs.keys", position, value)
+        refused_when_read(forged.write(path), model, "pairs.keys")
+    forged = forge(model)
+    lengths = np.diff(forged.tensors["keys.offsets"])
+    longest = int(lengths.argmax())
+    forged.tensors["keys.offsets"][longest + 1 : longest + 2] += 5
+    refused(forged.write(path), "keys.offsets")
+
+
+@pytest.mark.parametrize(
+    "change", [{"max_labels": 1}, {"n_trees": 3}, {"n_trees": 2**32 - 1}, {"keys": "features"}]
+)
+def test_attack_50_votes_of_other_parameters(tmp_path, change):
+    forged = forge("some")
+    forged.change_json("config", change)
+    refused(
+        forged.write(tmp_path / "model.rt"), "long|root|parent|differ|does not increase|histogram"
+    )
+
+
+@pytest.mark.parametrize("change", [{"max_entries": 2**32 - 1}, {"max_candidates": 2**32 - 1}])
+def test_attack_51_limits_as_large_as_can_be(tmp_path, change):
+    forged = forge("some")
+    forged.change_json("config", change)
+    use(recalltree.load(forged.write(tmp_path / "model.rt")), "some")

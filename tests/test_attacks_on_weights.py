@@ -7,11 +7,12 @@ from forged import Forged
 from hostile import NONE, changed, forge, refused, refused_when_read
 
 import recalltree
-from recalltree import OneAgainstAllClassifier, RecallTreeClassifier
+from recalltree import OneAgainstAllClassifier, OneAgainstSomeClassifier, RecallTreeClassifier
 from recalltree.model_file import ModelFileError
 
 SPARSE_WEIGHTS = [("sparse tree", n) for n in ("predictors", "routers", "path", "interactions")]
 SPARSE_WEIGHTS += [("sparse all", "predictors"), ("sparse lom", "routers"), ("tree", "path")]
+SPARSE_WEIGHTS += [("sparse some", "routers")]
 
 
 @pytest.mark.parametrize(("model", "name"), SPARSE_WEIGHTS)
@@ -39,14 +40,17 @@ def test_attack_39_rows_of_weights(tmp_path, model, name):
         refused_when_read(forged.write(path), model, "not increasing")
 
 
-FLOATS = [(m, n) for m in ("tree", "sparse tree", "all", "lom") for n in (
+FLOATS = [(m, n) for m in ("tree", "sparse tree", "all", "lom", "some", "sparse some") for n in (
     "predictors.weights", "predictors.accumulators", "predictors.bias",
     "predictors.bias_accumulators", "routers.weights", "routers.bias", "path.weights",
     "interactions.weights", "interactions.accumulators", "scale.features", "scale.sums",
     "histograms.counts", "histograms.sums", "progress", "tree.min_count",
-    "tree.margins", "labels.values",
+    "tree.margins", "labels.values", "keys.examples", "keys.weights", "keys.accumulators",
+    "keys.roots", "pairs.counts", "pairs.weights", "pairs.accumulators", "classes.sums",
+    "classes.bias", "classes.bias_accumulators", "frequent.roots", "centring.moments",
+    "centring.sums", "vote.scales", "counted.examples",
 )]  # fmt: skip
-FLOATS = [(model, name) for model, name in FLOATS if name in forge(model).tensors]
+FLOATS = [(model, name) for model, name in FLOATS if len(forge(model).tensors.get(name, ()))]
 
 
 @pytest.mark.parametrize(("model", "name"), FLOATS)
@@ -56,14 +60,21 @@ def test_attack_40_numbers_that_are_not_finite(tmp_path, model, name, value):
     refused_when_read(path, model, "holds|finite|padded|ranked|range")
 
 
-def test_attack_41_origin_of_decay(tmp_path):
+@pytest.mark.parametrize(
+    ("classifier", "name", "position"),
+    [
+        (RecallTreeClassifier, "tree.decay_origin", 0),
+        (OneAgainstSomeClassifier, "counted.examples", 1),
+    ],
+)
+def test_attack_41_origin_of_decay(tmp_path, classifier, name, position):
     X, y = digits(100)
-    clf = RecallTreeClassifier(count_decay=10.0).fit(X, y)
+    clf = classifier(count_decay=10.0).fit(X, y)
     for value in (np.nan, np.inf, -np.inf, 1e300, -1e300):
         forged = Forged(b"".join(clf._to_model().parts()))
-        forged.tensors["tree.decay_origin"][0] = value
+        forged.tensors[name][position] = value
         forged.write(tmp_path / "model.rt")
-        with pytest.raises(ModelFileError, match="decay_origin"):
+        with pytest.raises(ModelFileError, match=name):
             recalltree.load(tmp_path / "model.rt", verify=True)
         recalltree.load(tmp_path / "model.rt").candidates(X)
 

@@ -12,8 +12,8 @@ nb::dict to_dict(Contributions found);
 // The one row that is to be explained, of the right width.
 const Rows& the_row(const Predictor& model, const HeldRows& x, std::size_t n_features);
 
-template <class Model, class Class>
-void bind_explain_classes(Class& c) {
+template <class Model>
+void bind_explain_classes(nb::class_<Model>& c) {
   c.def(
       "explain_classes",
       [](const Model& m, const HeldRows& x, Vector<std::uint32_t> ids) {
@@ -26,8 +26,8 @@ void bind_explain_classes(Class& c) {
       "rows"_a, "class_ids"_a);
 }
 
-template <class Model, class Class>
-void bind_explain_routers(Class& c) {
+template <class Model>
+void bind_explain_routers(nb::class_<Model>& c) {
   c.def(
       "explain_routers",
       [](const Model& m, const HeldRows& x, Vector<std::uint32_t> ids) {

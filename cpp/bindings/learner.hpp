@@ -6,10 +6,12 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "arrays.hpp"
+#include "options.hpp"
 #include "recalltree/learner.hpp"
 #include "recalltree/mapped_model.hpp"
 #include "rows.hpp"
@@ -21,9 +23,35 @@ inline void check_class(const Predictor& model, ClassId y) {
   if (y >= model.n_classes()) throw nb::index_error("no such class");
 }
 
+// __init__ with the parameters of all models and its own ones, of which make_config(LearnerConfig,
+// its own ...) makes a configuration; a mapped model has its state before them.
+template <class Model, class Config, class... Own, class... Names>
+void bind_init(nb::class_<Model>& c, Config (*make_config)(const LearnerConfig&, Own...),
+               const Names&... names) {
+  const auto bind = [&](auto init, auto... first) {
+    c.def("__init__", init, first..., nb::kw_only(), "n_features"_a, "sparse"_a = false,
+          "loss"_a = "logistic", "learning_rate"_a = 1.0, "l2"_a = 0.0, names...);
+  };
+  if constexpr (std::is_base_of_v<MappedModel, Model>)
+    bind(
+        [make_config](Model* self, const nb::dict& state, std::uint32_t n_features, bool sparse,
+                      const std::string& loss, double learning_rate, double l2, Own... own) {
+          new (self) Model(
+              make_config(learner_config(n_features, sparse, loss, learning_rate, l2), own...),
+              to_state(state));
+        },
+        "state"_a);
+  else
+    bind([make_config](Model* self, std::uint32_t n_features, bool sparse, const std::string& loss,
+                       double learning_rate, double l2, Own... own) {
+      new (self)
+          Model(make_config(learner_config(n_features, sparse, loss, learning_rate, l2), own...));
+    });
+}
+
 // What all models share.
-template <class Model, class Class>
-void bind_prediction(Class& c) {
+template <class Model>
+void bind_prediction(nb::class_<Model>& c) {
   const auto check_width = [](const Model& m, const HeldRows& x) {
     if (x.rows.n_features != m.config().learner.n_features)
       throw nb::value_error("wrong number of features");
@@ -93,10 +121,9 @@ void bind_prediction(Class& c) {
   c.def_prop_ro("progressive_errors", [](const Model& m) { return m.progress().errors; });
 }
 
-// What the learners share.
-template <class Model, class Class>
-void bind_common(Class& c) {
-  bind_prediction<Model>(c);
+// What the learners share beside predicting.
+template <class Model>
+void bind_learning(nb::class_<Model>& c) {
   c.def(
       "learn",
       [](Model& m, const HeldRows& x, Vector<std::uint32_t> labels,
@@ -119,11 +146,7 @@ void bind_common(Class& c) {
       },
       "rows"_a, "labels"_a, "weights"_a.none(), "order"_a.none(), "n_threads"_a, "first_pass"_a);
   c.def("state", [](Model& m) { return to_dict(m.save()); });
-}
-
-// from_state(state, **config): a new model, then its state.
-template <class Model, class Class>
-void bind_from_state(Class& c) {
+  // A new model, then its state.
   c.def_static(
       "from_state",
       [](nb::dict state, nb::kwargs config) {
@@ -135,14 +158,23 @@ void bind_from_state(Class& c) {
 }
 
 // What mapped models share beside predicting.
-template <class Model, class Class>
-void bind_mapped(Class& c) {
+template <class Model>
+void bind_mapped(nb::class_<Model>& c) {
   c.def("state", [](const Model& m) { return to_dict(m.state()); });
   c.def_prop_ro("is_complete", [](const Model& m) { return m.is_complete(); });
   c.def("check", [](const Model& m) {
     nb::gil_scoped_release release;
     m.check();
   });
+}
+
+template <class Model>
+void bind_common(nb::class_<Model>& c) {
+  bind_prediction(c);
+  if constexpr (std::is_base_of_v<MappedModel, Model>)
+    bind_mapped(c);
+  else
+    bind_learning(c);
 }
 
 template <class Model>

@@ -5,24 +5,15 @@
 #include "explanation.hpp"
 #include "learner.hpp"
 #include "learners.hpp"
-#include "options.hpp"
 #include "recalltree/mapped_lom_tree.hpp"
 #include "weights.hpp"
 
 namespace recalltree::bindings {
 namespace {
 
-LOMTreeConfig make_config(std::uint32_t n_features, bool sparse, const std::string& loss,
-                          double learning_rate, double l2, std::uint32_t max_nodes,
+LOMTreeConfig make_config(const LearnerConfig& learner, std::uint32_t max_nodes,
                           double swap_resistance) {
-  return {learner_config(n_features, sparse, loss, learning_rate, l2), max_nodes, swap_resistance};
-}
-
-template <class Class, class Init, class... First>
-void bind_init(Class& c, Init init, First... first) {
-  c.def("__init__", init, first..., nb::kw_only(), "n_features"_a, "sparse"_a = false,
-        "loss"_a = "logistic", "learning_rate"_a = 1.0, "l2"_a = 0.0, "max_nodes"_a = 0,
-        "swap_resistance"_a = 4.0);
+  return {learner, max_nodes, swap_resistance};
 }
 
 template <class Model>
@@ -61,8 +52,8 @@ nb::dict tree(const Model& t) {
   return out;
 }
 
-template <class Model, class Class>
-void bind_views(Class& c) {
+template <class Model>
+void bind_views(nb::class_<Model>& c) {
   c.def_prop_ro("config", &config_of<Model>)
       .def("tree", &tree<Model>)
       .def(
@@ -104,36 +95,20 @@ void bind_views(Class& c) {
           "node"_a);
 }
 
+template <class Model>
+void bind(nb::module_& m, const char* name) {
+  nb::class_<Model> c(m, name);
+  bind_init(c, make_config, "max_nodes"_a = 0, "swap_resistance"_a = 4.0);
+  bind_views(c);
+  bind_explain_routers(c);
+  bind_common(c);
+}
+
 }  // namespace
 
 void bind_lom_tree(nb::module_& m) {
-  auto learner = nb::class_<LOMTree>(m, "LOMTree");
-  bind_init(learner,
-            [](LOMTree* self, std::uint32_t n_features, bool sparse, const std::string& loss,
-               double learning_rate, double l2, std::uint32_t max_nodes, double swap_resistance) {
-              new (self) LOMTree(make_config(n_features, sparse, loss, learning_rate, l2, max_nodes,
-                                             swap_resistance));
-            });
-  bind_views<LOMTree>(learner);
-  bind_explain_routers<LOMTree>(learner);
-  bind_common<LOMTree>(learner);
-  bind_from_state<LOMTree>(learner);
-
-  auto mapped = nb::class_<MappedLOMTree>(m, "MappedLOMTree");
-  bind_init(
-      mapped,
-      [](MappedLOMTree* self, const nb::dict& state, std::uint32_t n_features, bool sparse,
-         const std::string& loss, double learning_rate, double l2, std::uint32_t max_nodes,
-         double swap_resistance) {
-        new (self) MappedLOMTree(
-            make_config(n_features, sparse, loss, learning_rate, l2, max_nodes, swap_resistance),
-            to_state(state));
-      },
-      "state"_a);
-  bind_views<MappedLOMTree>(mapped);
-  bind_explain_routers<MappedLOMTree>(mapped);
-  bind_prediction<MappedLOMTree>(mapped);
-  bind_mapped<MappedLOMTree>(mapped);
+  bind<LOMTree>(m, "LOMTree");
+  bind<MappedLOMTree>(m, "MappedLOMTree");
 }
 
 }  // namespace recalltree::bindings

@@ -6,19 +6,27 @@
 #include "explanation.hpp"
 #include "learner.hpp"
 #include "learners.hpp"
-#include "options.hpp"
+#include "recalltree/mapped_one_against_some.hpp"
 #include "weights.hpp"
 
 namespace recalltree::bindings {
 
-template <>
-struct Names<Keys> {
-  static constexpr const char* of[] = {"auto", "features", "trees", "both", "path"};
-};
-
 namespace {
 
-nb::dict config_of(const OneAgainstSome& model) {
+OneAgainstSomeConfig make_config(const LearnerConfig& learner, const std::string& keys,
+                                 std::uint32_t max_candidates, std::uint32_t max_labels,
+                                 std::uint32_t max_entries, bool sublinear_tf, bool use_idf,
+                                 bool normalize, bool center, std::uint32_t n_trees,
+                                 std::uint32_t max_depth, double bound_lambda, double count_decay,
+                                 std::uint64_t seed) {
+  return {learner,      parse<Keys>(keys), max_candidates,
+          max_labels,   max_entries,       {sublinear_tf, use_idf, normalize},
+          center,       n_trees,           max_depth,
+          bound_lambda, count_decay,       seed};
+}
+
+template <class Model>
+nb::dict config_of(const Model& model) {
   const OneAgainstSomeConfig& c = model.config();
   nb::dict out;
   put(out, c.learner);
@@ -39,23 +47,24 @@ nb::dict config_of(const OneAgainstSome& model) {
 }
 
 // Everything the model knows of a class. Dense, however many features there are: for tests.
-nb::dict predictor(const OneAgainstSome& model, ClassId y) {
+template <class Model>
+nb::dict predictor(const Model& model, ClassId y) {
   check_class(model, y);
   const std::size_t n = model.config().learner.n_features;
   std::vector<float> weights(n), accumulators(n);
   std::vector<double> counts(n);
-  const ClassPairs::Table& table = model.pairs()[y];
-  table.visit([&](std::uint32_t key, std::uint32_t slot) {
-    counts[key] = table.values(slot).count / model.unit();
-    weights[key] = table.values(slot).weight;
-    accumulators[key] = table.accumulator(slot);
+  model.visit_class(y, [&](std::uint32_t key, float count, float weight, float accumulator) {
+    if (key >= n) return;
+    counts[key] = count / model.unit();
+    weights[key] = weight;
+    accumulators[key] = accumulator;
   });
-  if (model.has_dense_predictors()) {
+  if (!model.rules().weights_in_pairs) {
     const RowContents row = model.predictors().contents(y);
     weights = row.weights;
     accumulators = row.accumulators;
   }
-  const OneAgainstSome::ClassView view = model.class_view(y);
+  const ClassView view = model.class_view(y);
   nb::dict out;
   out["examples"] = view.examples;
   out["count"] = view.count;
@@ -105,12 +114,14 @@ nb::dict node(const OneAgainstSome& model, NodeId n) {
   return out;
 }
 
-nb::object key_nodes(const OneAgainstSome& model, const HeldRows& x) {
+template <class Model>
+nb::object key_nodes(const Model& model, const HeldRows& x) {
   const Rows& rows = the_row(model, x, model.config().learner.n_features);
-  return to_numpy(model.key_nodes(rows, 0));
+  return to_numpy(share_votes(model, rows, 0, {}).nodes);
 }
 
-nb::tuple frequent_classes(const OneAgainstSome& model) {
+template <class Model>
+nb::tuple frequent_classes(const Model& model) {
   std::vector<std::uint32_t> labels;
   std::vector<double> examples;
   for (const auto& [label, weight] : model.frequent_classes()) {
@@ -120,72 +131,51 @@ nb::tuple frequent_classes(const OneAgainstSome& model) {
   return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(examples)));
 }
 
-nb::dict explain_classes(const OneAgainstSome& model, const HeldRows& x,
-                         Vector<std::uint32_t> ids) {
+template <class Model>
+nb::dict explain_classes(const Model& model, const HeldRows& x, Vector<std::uint32_t> ids) {
   const Rows& rows = the_row(model, x, model.config().learner.n_features);
   const std::vector<ClassId> classes(ids.data(), ids.data() + ids.shape(0));
   for (const ClassId y : classes) check_class(model, y);
-  OneAgainstSome::Explanation found = model.explain(rows, 0, classes);
-  const std::vector<std::size_t> shape{classes.size(), found.features.size()};
-  std::vector<float> contributions(found.votes);
-  for (std::size_t i = 0; i < contributions.size(); ++i) contributions[i] += found.predictors[i];
+  VoteShares found = share_votes(model, rows, 0, classes);
+  const std::vector<std::size_t> by_feature{classes.size(), found.features.size()};
+  const std::vector<std::size_t> by_node{classes.size(), found.nodes.size()};
   nb::dict out;
   out["features"] = to_numpy(std::move(found.features));
+  out["nodes"] = to_numpy(std::move(found.nodes));
   out["bias"] = to_numpy(std::move(found.bias));
-  out["path"] = to_numpy(std::move(found.path));
-  out["votes"] = to_numpy(std::move(found.votes), shape);
-  out["predictors"] = to_numpy(std::move(found.predictors), shape);
-  out["contributions"] = to_numpy(std::move(contributions), shape);
+  out["votes"] = to_numpy(std::move(found.votes), by_feature);
+  out["predictors"] = to_numpy(std::move(found.predictors), by_feature);
+  out["node_votes"] = to_numpy(std::move(found.node_votes), by_node);
   return out;
+}
+
+template <class Model>
+void bind(nb::module_& m, const char* name) {
+  nb::class_<Model> c(m, name);
+  const OneAgainstSomeConfig standard;
+  bind_init(c, make_config, "keys"_a = "auto", "max_candidates"_a = standard.max_candidates,
+            "max_labels"_a = standard.max_labels, "max_entries"_a = standard.max_entries,
+            "sublinear_tf"_a = true, "use_idf"_a = true, "normalize"_a = true, "center"_a = true,
+            "n_trees"_a = standard.n_trees, "max_depth"_a = standard.max_depth,
+            "bound_lambda"_a = 1.0, "count_decay"_a = 0.0, "seed"_a = 0);
+  c.def_prop_ro("config", &config_of<Model>)
+      .def("predictor", &predictor<Model>, "class_id"_a)
+      .def("frequent_classes", &frequent_classes<Model>)
+      .def("key_nodes", &key_nodes<Model>, "rows"_a)
+      .def("explain_classes", &explain_classes<Model>, "rows"_a, "class_ids"_a)
+      .def_prop_ro("n_nodes", [](const Model& t) { return t.forest().tree().size(); })
+      .def_prop_ro("max_candidates_now", &Model::max_candidates)
+      .def_prop_ro("vote_scales", &Model::vote_scales);
+  bind_common(c);
+  if constexpr (std::is_same_v<Model, OneAgainstSome>)
+    c.def("histogram", &histogram, "feature"_a).def("node", &node, "node"_a);
 }
 
 }  // namespace
 
 void bind_one_against_some(nb::module_& m) {
-  auto one_against_some = nb::class_<OneAgainstSome>(m, "OneAgainstSome");
-  const OneAgainstSomeConfig standard;
-  one_against_some
-      .def(
-          "__init__",
-          [](OneAgainstSome* self, std::uint32_t n_features, bool sparse, const std::string& loss,
-             double learning_rate, double l2, const std::string& keys, std::uint32_t max_candidates,
-             std::uint32_t max_labels, std::uint32_t max_entries, bool sublinear_tf, bool use_idf,
-             bool normalize, bool center, std::uint32_t n_trees, std::uint32_t max_depth,
-             double bound_lambda, double count_decay, std::uint64_t seed) {
-            OneAgainstSomeConfig config;
-            config.learner = learner_config(n_features, sparse, loss, learning_rate, l2);
-            config.keys = parse<Keys>(keys);
-            config.max_candidates = max_candidates;
-            config.max_labels = max_labels;
-            config.max_entries = max_entries;
-            config.weighting = {sublinear_tf, use_idf, normalize};
-            config.center = center;
-            config.n_trees = n_trees;
-            config.max_depth = max_depth;
-            config.bound_lambda = bound_lambda;
-            config.count_decay = count_decay;
-            config.seed = seed;
-            new (self) OneAgainstSome(config);
-          },
-          nb::kw_only(), "n_features"_a, "sparse"_a = false, "loss"_a = "logistic",
-          "learning_rate"_a = 1.0, "l2"_a = 0.0, "keys"_a = "auto",
-          "max_candidates"_a = standard.max_candidates, "max_labels"_a = standard.max_labels,
-          "max_entries"_a = standard.max_entries, "sublinear_tf"_a = true, "use_idf"_a = true,
-          "normalize"_a = true, "center"_a = true, "n_trees"_a = standard.n_trees,
-          "max_depth"_a = standard.max_depth, "bound_lambda"_a = 1.0, "count_decay"_a = 0.0,
-          "seed"_a = 0)
-      .def("predictor", &predictor, "class_id"_a)
-      .def("histogram", &histogram, "feature"_a)
-      .def("frequent_classes", &frequent_classes)
-      .def("node", &node, "node"_a)
-      .def("key_nodes", &key_nodes, "rows"_a)
-      .def_prop_ro("n_nodes", [](const OneAgainstSome& t) { return t.forest().tree().size(); })
-      .def_prop_ro("max_candidates_now", &OneAgainstSome::max_candidates)
-      .def_prop_ro("vote_scales", &OneAgainstSome::vote_scales)
-      .def("explain_classes", &explain_classes, "rows"_a, "class_ids"_a)
-      .def_prop_ro("config", &config_of);
-  bind_common<OneAgainstSome>(one_against_some);
-  bind_from_state<OneAgainstSome>(one_against_some);
+  bind<OneAgainstSome>(m, "OneAgainstSome");
+  bind<MappedOneAgainstSome>(m, "MappedOneAgainstSome");
 }
 
 }  // namespace recalltree::bindings

@@ -18,6 +18,10 @@ struct Names<Loss> {
   static constexpr const char* of[] = {"logistic", "hinge", "squared"};
 };
 template <>
+struct Names<Keys> {
+  static constexpr const char* of[] = {"auto", "features", "trees", "both", "path"};
+};
+template <>
 struct Names<PathFeatures> {
   static constexpr const char* of[] = {"none", "leaf", "path"};
 };

@@ -5,20 +5,18 @@
 #include "explanation.hpp"
 #include "learner.hpp"
 #include "learners.hpp"
-#include "options.hpp"
 #include "recalltree/mapped_recall_tree.hpp"
 #include "weights.hpp"
 
 namespace recalltree::bindings {
 namespace {
 
-RecallTreeConfig make_config(std::uint32_t n_features, bool sparse, const std::string& loss,
-                             double learning_rate, double l2, std::uint32_t max_candidates,
+RecallTreeConfig make_config(const LearnerConfig& learner, std::uint32_t max_candidates,
                              std::uint32_t max_depth, double bound_lambda,
                              const std::string& path_features, bool path_interactions,
                              const std::string& router_weighting, const std::string& routing_order,
                              double count_decay) {
-  return {learner_config(n_features, sparse, loss, learning_rate, l2),
+  return {learner,
           max_candidates,
           max_depth,
           bound_lambda,
@@ -27,15 +25,6 @@ RecallTreeConfig make_config(std::uint32_t n_features, bool sparse, const std::s
           parse<RouterWeighting>(router_weighting),
           parse<RoutingOrder>(routing_order),
           count_decay};
-}
-
-template <class Class, class Init, class... First>
-void bind_init(Class& c, Init init, First... first) {
-  c.def("__init__", init, first..., nb::kw_only(), "n_features"_a, "sparse"_a = false,
-        "loss"_a = "logistic", "learning_rate"_a = 1.0, "l2"_a = 0.0, "max_candidates"_a = 0,
-        "max_depth"_a = 0, "bound_lambda"_a = 1.0, "path_features"_a = "none",
-        "path_interactions"_a = false, "router_weighting"_a = "total_entropy",
-        "routing_order"_a = "route_first", "count_decay"_a = 0.0);
 }
 
 template <class Model>
@@ -88,8 +77,8 @@ nb::dict tree(const Model& t) {
   return out;
 }
 
-template <class Model, class Class>
-void bind_views(Class& c) {
+template <class Model>
+void bind_views(nb::class_<Model>& c) {
   c.def_prop_ro("config", &config_of<Model>)
       .def("predictor", &predictor<Model>, "class_id"_a)
       .def("tree", &tree<Model>)
@@ -131,46 +120,24 @@ void bind_views(Class& c) {
                    [](const Model& t) { return t.limits(t.n_classes_seen()).max_depth; });
 }
 
+template <class Model>
+void bind(nb::module_& m, const char* name) {
+  nb::class_<Model> c(m, name);
+  bind_init(c, make_config, "max_candidates"_a = 0, "max_depth"_a = 0, "bound_lambda"_a = 1.0,
+            "path_features"_a = "none", "path_interactions"_a = false,
+            "router_weighting"_a = "total_entropy", "routing_order"_a = "route_first",
+            "count_decay"_a = 0.0);
+  bind_views(c);
+  bind_explain_classes(c);
+  bind_explain_routers(c);
+  bind_common(c);
+}
+
 }  // namespace
 
 void bind_recall_tree(nb::module_& m) {
-  auto learner = nb::class_<RecallTree>(m, "RecallTree");
-  bind_init(learner, [](RecallTree* self, std::uint32_t n_features, bool sparse,
-                        const std::string& loss, double learning_rate, double l2,
-                        std::uint32_t max_candidates, std::uint32_t max_depth, double bound_lambda,
-                        const std::string& path_features, bool path_interactions,
-                        const std::string& router_weighting, const std::string& routing_order,
-                        double count_decay) {
-    new (self) RecallTree(make_config(n_features, sparse, loss, learning_rate, l2, max_candidates,
-                                      max_depth, bound_lambda, path_features, path_interactions,
-                                      router_weighting, routing_order, count_decay));
-  });
-  bind_views<RecallTree>(learner);
-  bind_explain_classes<RecallTree>(learner);
-  bind_explain_routers<RecallTree>(learner);
-  bind_common<RecallTree>(learner);
-  bind_from_state<RecallTree>(learner);
-
-  auto mapped = nb::class_<MappedRecallTree>(m, "MappedRecallTree");
-  bind_init(
-      mapped,
-      [](MappedRecallTree* self, const nb::dict& state, std::uint32_t n_features, bool sparse,
-         const std::string& loss, double learning_rate, double l2, std::uint32_t max_candidates,
-         std::uint32_t max_depth, double bound_lambda, const std::string& path_features,
-         bool path_interactions, const std::string& router_weighting,
-         const std::string& routing_order, double count_decay) {
-        new (self) MappedRecallTree(
-            make_config(n_features, sparse, loss, learning_rate, l2, max_candidates, max_depth,
-                        bound_lambda, path_features, path_interactions, router_weighting,
-                        routing_order, count_decay),
-            to_state(state));
-      },
-      "state"_a);
-  bind_views<MappedRecallTree>(mapped);
-  bind_explain_classes<MappedRecallTree>(mapped);
-  bind_explain_routers<MappedRecallTree>(mapped);
-  bind_prediction<MappedRecallTree>(mapped);
-  bind_mapped<MappedRecallTree>(mapped);
+  bind<RecallTree>(m, "RecallTree");
+  bind<MappedRecallTree>(m, "MappedRecallTree");
 }
 
 }  // namespace recalltree::bindings

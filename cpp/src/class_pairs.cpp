@@ -1,8 +1,6 @@
 #include "recalltree/class_pairs.hpp"
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 namespace recalltree {
 
@@ -54,22 +52,18 @@ void ClassPairs::save(State& state) const {
   state.put("pairs.accumulators", accumulators);
 }
 
-void ClassPairs::load(const State& state, std::size_t n_features, std::size_t n_classes) {
-  const auto offsets = state.get<std::uint64_t>("pairs.offsets", n_classes + 1);
-  const auto keys = state.get<std::uint32_t>("pairs.keys", offsets.back());
-  const auto counts = state.get<float>("pairs.counts", offsets.back());
-  const auto weights = state.get<float>("pairs.weights", offsets.back());
-  const auto accumulators = state.get<float>("pairs.accumulators", offsets.back());
-  grow_to(n_classes);
-  for (std::size_t y = 0; y < n_classes; ++y) {
-    if (offsets[y] > offsets[y + 1] || offsets[y + 1] > keys.size())
-      throw std::invalid_argument("state: 'pairs.offsets' is not increasing");
+void ClassPairs::load(const State& state) {
+  const auto offsets = state.get<std::uint64_t>("pairs.offsets");
+  const auto keys = state.get<std::uint32_t>("pairs.keys");
+  const auto counts = state.get<float>("pairs.counts");
+  const auto weights = state.get<float>("pairs.weights");
+  const auto accumulators = state.get<float>("pairs.accumulators");
+  grow_to(offsets.size() - 1);
+  for (std::size_t y = 0; y < size(); ++y) {
     Table& table = tables_[y];
     rebuild(table, capacity_for(static_cast<std::uint32_t>(offsets[y + 1] - offsets[y])),
             [](std::uint32_t, const Values&) { return true; });
     for (std::size_t i = offsets[y]; i < offsets[y + 1]; ++i) {
-      if (keys[i] >= n_features || (i > offsets[y] && keys[i - 1] >= keys[i]))
-        throw std::invalid_argument("state: 'pairs.keys' is not a sorted list of features");
       const std::uint32_t slot = table.insert(keys[i]);
       table.values(slot) = {counts[i], weights[i]};
       table.accumulator(slot) = accumulators[i];

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
-#include <stdexcept>
 
 namespace recalltree {
 namespace {
@@ -105,32 +103,20 @@ void KeyHistograms::save(State& state) const {
   state.put("keys.roots", roots);
 }
 
-void KeyHistograms::load(const State& state, std::size_t n_features, std::size_t n_classes) {
+void KeyHistograms::load(const State& state) {
   const auto keys = state.get<std::uint32_t>("keys.features");
-  const auto examples = state.get<double>("keys.examples", keys.size());
-  const auto weights = state.get<float>("keys.weights", keys.size());
-  const auto accumulators = state.get<float>("keys.accumulators", keys.size());
-  const auto offsets = state.get<std::uint64_t>("keys.offsets", keys.size() + 1);
-  const auto labels = state.get<std::uint32_t>("keys.labels", offsets.back());
-  const auto roots = state.get<float>("keys.roots", offsets.back());
-  const auto check = [](bool fine, const char* what) {
-    if (!fine) throw std::invalid_argument(std::string("state: ") + what);
-  };
+  const auto examples = state.get<double>("keys.examples");
+  const auto weights = state.get<float>("keys.weights");
+  const auto accumulators = state.get<float>("keys.accumulators");
+  const auto offsets = state.get<std::uint64_t>("keys.offsets");
+  const auto labels = state.get<std::uint32_t>("keys.labels");
+  const auto roots = state.get<float>("keys.roots");
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    check(keys[i] < n_features && (i == 0 || keys[i - 1] < keys[i]),
-          "'keys.features' is not a sorted list of features");
-    check(offsets[i] <= offsets[i + 1] && offsets[i + 1] <= labels.size() &&
-              offsets[i + 1] - offsets[i] <= max_labels_,
-          "'keys.offsets' does not describe histograms");
     Key& key = keys_.touch(keys[i]);
     key.examples = examples[i];
     key.weight = weights[i];
     key.accumulator = accumulators[i];
-    float last = std::numeric_limits<float>::infinity();
     for (std::size_t j = offsets[i]; j < offsets[i + 1]; ++j) {
-      check(labels[j] < n_classes, "a label does not exist");
-      check(roots[j] <= last, "a histogram is not sorted");
-      last = roots[j];
       make_room(key);
       key.entries[key.size++] = {labels[j], roots[j]};
     }

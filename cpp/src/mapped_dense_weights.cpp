@@ -12,15 +12,16 @@ namespace {
 template <class Stored>
 class MappedDenseWeights final : public MappedWeights {
  public:
-  MappedDenseWeights(const std::string& name, const State& state, std::size_t n_features)
-      : MappedWeights(name, state),
+  MappedDenseWeights(const std::string& name, const State& state, std::size_t n_features,
+                     DenseWeights::Rates rates)
+      : MappedWeights(name, state, rates == DenseWeights::Rates::per_weight),
         n_(padded(n_features)),
         n_features_(n_features),
         values_(state.get<Stored>(name + ".weights")) {
     // Division, because a product of lengths from a file may overflow.
     const bool fits = values_.size() / n_ == size() && values_.size() % n_ == 0;
     if (!fits) fail("weights' does not have one row of weights per bias");
-    if (has_accumulators_)
+    if (has_accumulators_ && rates == DenseWeights::Rates::per_weight)
       State::check_length(name + ".accumulators", accumulators_.size(), values_.size());
     // The kernels want whole cache lines; memory that does not start at one is copied.
     if constexpr (kInPlace)
@@ -52,7 +53,8 @@ class MappedDenseWeights final : public MappedWeights {
     for (std::size_t j = 0; j < n_features_; ++j) {
       all.keys.push_back(static_cast<std::uint32_t>(j));
       all.weights.push_back(widen(values_[row * n_ + j]));
-      all.accumulators.push_back(accumulator(row * n_ + j));
+      all.accumulators.push_back(accumulators_.empty() ? all.bias_accumulator
+                                                       : accumulators_[row * n_ + j]);
     }
     return all;
   }
@@ -65,7 +67,8 @@ class MappedDenseWeights final : public MappedWeights {
     }
     for (std::size_t row = 0; row < size(); ++row)
       for (std::size_t j = n_features_; j < n_; ++j)
-        if (widen(values_[row * n_ + j]) != 0.0f || accumulator(row * n_ + j) != 0.0f)
+        if (widen(values_[row * n_ + j]) != 0.0f ||
+            (!accumulators_.empty() && accumulators_[row * n_ + j] != 0.0f))
           fail("weights' or '.accumulators' is not padded with zeros");
     check_finite("accumulators", accumulators_);
     check_finite("bias", bias_);
@@ -94,14 +97,16 @@ class MappedDenseWeights final : public MappedWeights {
 }  // namespace
 
 std::unique_ptr<MappedWeights> map_dense_weights(const std::string& name, const State& state,
-                                                 std::size_t n_features) {
+                                                 std::size_t n_features,
+                                                 DenseWeights::Rates rates) {
+  if (n_features == 0) throw std::invalid_argument("state: a model has at least 1 feature");
   switch (state.array(name + ".weights").kind) {
     case 'e':
-      return std::make_unique<MappedDenseWeights<Float16>>(name, state, n_features);
+      return std::make_unique<MappedDenseWeights<Float16>>(name, state, n_features, rates);
     case 'H':
-      return std::make_unique<MappedDenseWeights<BFloat16>>(name, state, n_features);
+      return std::make_unique<MappedDenseWeights<BFloat16>>(name, state, n_features, rates);
     default:
-      return std::make_unique<MappedDenseWeights<float>>(name, state, n_features);
+      return std::make_unique<MappedDenseWeights<float>>(name, state, n_features, rates);
   }
 }
 

@@ -13,7 +13,7 @@ template <class Stored>
 class MappedSparseWeights final : public MappedWeights {
  public:
   MappedSparseWeights(const std::string& name, const State& state, std::size_t n_features)
-      : MappedWeights(name, state),
+      : MappedWeights(name, state, true),
         offsets_(state.get<std::uint64_t>(name + ".offsets")),
         rows_(state.get<std::uint32_t>(name + ".rows")),
         values_(state.get<Stored>(name + ".weights", rows_.size())) {

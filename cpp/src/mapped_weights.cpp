@@ -5,13 +5,13 @@
 
 namespace recalltree {
 
-MappedWeights::MappedWeights(const std::string& name, const State& state)
+MappedWeights::MappedWeights(const std::string& name, const State& state, bool rate_per_weight)
     : name_(name),
       has_accumulators_(state.has(name + ".accumulators") ||
                         state.has(name + ".bias_accumulators")),
       bias_(state.get<float>(name + ".bias")) {
   if (!has_accumulators_) return;
-  accumulators_ = state.get<float>(name + ".accumulators");
+  if (rate_per_weight) accumulators_ = state.get<float>(name + ".accumulators");
   bias_accumulators_ = state.get<float>(name + ".bias_accumulators", bias_.size());
 }
 

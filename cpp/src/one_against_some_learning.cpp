@@ -39,11 +39,12 @@ void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, ClassId y, doubl
   const double counted = weight * unit();
 
   const bool has_trees = forest_.n_trees() > 0;
-  read_example(rows, i, first_pass_ ? 0.0 : counted, ws);
-  if (has_trees) forest_.descend(ws.x, n_known, unit(), v, ws.work, shared);
+  read_example(*this, rows, i, first_pass_ ? 0.0 : counted, ws);
+  if (has_trees || has_dense_predictors()) ws.x.rate = centring_.rate(ws.x);
+  if (has_trees) descend(ws.x, n_known, v, ws.work, shared);
   const Own own = first_pass_ ? Own{y} : leave_out(y, weight, v, shared);
-  find_candidates(own, ws, shared);
-  score_candidates(0, own, ws, shared);
+  find_candidates(*this, own, ws, shared);
+  score_candidates(*this, 0, own, ws, shared);
   count_progress(!v.candidates.empty(), y, weight, ws);
 
   std::size_t at = 0;
@@ -51,7 +52,7 @@ void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, ClassId y, doubl
   const bool found = at < v.n_voted;
   if (at == v.candidates.size()) {
     v.candidates.push_back({y, 0.0f, v.own_node_vote});
-    score_candidates(at, own, ws, shared);
+    score_candidates(*this, at, own, ws, shared);
   }
   softmax(at, v);
   const double rate = config_.learning_rate * (first_pass_ ? 1.0 : kLaterPass);
@@ -99,13 +100,13 @@ void OneAgainstSome::update_votes(double weight, double rate, VotingWorkspace& v
     features += v.gradient[c] * v.vote[c];
     nodes += v.gradient[c] * v.candidates[c].node_vote;
   }
-  if (features_vote_) update_key_weights(weight, rate, v);
+  if (rules_.features_vote) update_key_weights(weight, rate, v);
   const auto update = [&](Adaptive& scale, double gradient, double pace) {
     const double moved = adagrad(scale.accumulator, gradient, weight, rate * pace, kVoteOffset);
     relaxed_store(scale.value,
                   static_cast<float>(std::max(0.0, relaxed_load(scale.value) + moved)));
   };
-  if (features_vote_) update(feature_scale_, features, kFeatureRate);
+  if (rules_.features_vote) update(feature_scale_, features, kFeatureRate);
   if (forest_.n_trees() > 0) update(node_scale_, nodes, kNodeRate);
 }
 
@@ -133,7 +134,7 @@ void OneAgainstSome::update_predictors(std::size_t y_at, double weight, double r
   for (std::size_t c = 0; c < v.candidates.size(); ++c) {
     if (std::fabs(v.gradient[c]) < small_gradient_) continue;
     const float G = update_bias(ws.rows[c], v.gradient[c], weight, rate, shared);
-    if (weights_in_pairs_ && c != y_at) update_pairs(c, weight, rate, v, shared);
+    if (rules_.weights_in_pairs && c != y_at) update_pairs(c, weight, rate, v, shared);
     if (has_dense_predictors()) {
       // Features of one spread share a rate: that of the bias.
       const double pace = rate * kRowRate * weight / std::sqrt(G + kPredictorOffset);
@@ -180,7 +181,7 @@ float OneAgainstSome::update_bias(ClassId z, double gradient, double weight, dou
 
 void OneAgainstSome::update_own_pairs(ClassId y, double gradient, double weight, double rate,
                                       double counted, Workspace& ws, bool shared) {
-  const bool learns = weights_in_pairs_ && std::fabs(gradient) >= small_gradient_;
+  const bool learns = rules_.weights_in_pairs && std::fabs(gradient) >= small_gradient_;
   double added = 0.0;
   for (const ActiveKey& key : ws.voting.keys) {
     float before, after;
@@ -201,7 +202,7 @@ void OneAgainstSome::update_own_pairs(ClassId y, double gradient, double weight,
     KeyHistograms::Key& histogram = histograms_.touch(key.key);
     SpinLock::Guard guard(histogram.lock, shared);
     relaxed_store(histogram.examples, histogram.examples + counted);
-    if (features_vote_)
+    if (rules_.features_vote)
       ws.work.histogram_touches +=
           histograms_.raise(histogram, y, std::sqrt(before), std::sqrt(after));
   }

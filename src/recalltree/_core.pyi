@@ -74,13 +74,15 @@ class _Mapped(_Model):
     # raises ValueError where a number is not finite, or out of order
     def check(self) -> None: ...
 
-class _RecallTreeViews(_Model):
+class _HasPredictors(_Model):
     # the weights of a class: "weights" and "accumulators" (float32[n_features]), "bias",
     # "bias_accumulator", and "path_nodes" with "path_weights" and "path_accumulators"
     def predictor(self, class_id: int) -> dict[str, Any]: ...
     # why one row has its scores: "features" (uint32[m]), and for each class "bias", "path" and
     # "contributions" (float32[n, m]), which add up to its score
     def explain_classes(self, rows: Rows, class_ids: NDArray[np.uint32]) -> dict[str, Any]: ...
+
+class _RecallTreeViews(_HasPredictors):
     def explain_routers(self, rows: Rows, nodes: NDArray[np.uint32]) -> dict[str, Any]: ...
     def tree(self) -> dict[str, NDArray[Any]]: ...
     def histogram(self, node: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
@@ -133,15 +135,7 @@ class MappedRecallTree(_RecallTreeViews, _Mapped):
         count_decay: float = 0.0,
     ) -> None: ...
 
-class _OneAgainstAllViews(_Model):
-    # the weights of a class: "weights" and "accumulators" (float32[n_features]), "bias",
-    # "bias_accumulator", and "path_nodes" with "path_weights" and "path_accumulators"
-    def predictor(self, class_id: int) -> dict[str, Any]: ...
-    # why one row has its scores: "features" (uint32[m]), and for each class "bias", "path" and
-    # "contributions" (float32[n, m]), which add up to its score
-    def explain_classes(self, rows: Rows, class_ids: NDArray[np.uint32]) -> dict[str, Any]: ...
-
-class OneAgainstAll(_OneAgainstAllViews, _Learner):
+class OneAgainstAll(_HasPredictors, _Learner):
     def __init__(
         self,
         *,
@@ -156,7 +150,7 @@ class OneAgainstAll(_OneAgainstAllViews, _Learner):
     @staticmethod
     def from_state(state: dict[str, Any], **config: Any) -> OneAgainstAll: ...
 
-class MappedOneAgainstAll(_OneAgainstAllViews, _Mapped):
+class MappedOneAgainstAll(_HasPredictors, _Mapped):
     def __init__(
         self,
         state: dict[str, NDArray[Any]],
@@ -170,7 +164,25 @@ class MappedOneAgainstAll(_OneAgainstAllViews, _Mapped):
         seed: int = 0,
     ) -> None: ...
 
-class OneAgainstSome(_Learner):
+class _OneAgainstSomeViews(_Model):
+    # a class: "counts", "weights" and "accumulators" (of n_features each), "bias",
+    # "bias_accumulator", "examples" and "count" (the sum of the counts)
+    def predictor(self, class_id: int) -> dict[str, Any]: ...
+    # the nodes that vote on a row: where it ends, one per tree, then the second ones
+    def key_nodes(self, rows: Rows) -> NDArray[np.uint32]: ...
+    def frequent_classes(self) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
+    # why one row has its scores: "features" (uint32[m]) and "nodes" (uint32[t]), and for each class
+    # "bias", "votes" and "predictors" (float32[n, m]) and "node_votes" (float32[n, t]), which add
+    # up to its score
+    def explain_classes(self, rows: Rows, class_ids: NDArray[np.uint32]) -> dict[str, Any]: ...
+    @property
+    def max_candidates_now(self) -> int: ...
+    @property
+    def n_nodes(self) -> int: ...
+    @property
+    def vote_scales(self) -> tuple[float, float]: ...
+
+class OneAgainstSome(_OneAgainstSomeViews, _Learner):
     def __init__(
         self,
         *,
@@ -195,24 +207,35 @@ class OneAgainstSome(_Learner):
     ) -> None: ...
     @staticmethod
     def from_state(state: dict[str, Any], **config: Any) -> OneAgainstSome: ...
-    # a class: "counts", "weights" and "accumulators" (of n_features each), "bias",
-    # "bias_accumulator", "examples" and "count" (the sum of the counts)
-    def predictor(self, class_id: int) -> dict[str, Any]: ...
     # a key: "examples", "weight", "labels" and "counts", the largest first
     def histogram(self, feature: int) -> dict[str, Any]: ...
     # a node of the trees: "labels" and "counts", "left", "right", "depth", and its router
     def node(self, node: int) -> dict[str, Any]: ...
-    def key_nodes(self, rows: Rows) -> NDArray[np.uint32]: ...
-    def frequent_classes(self) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
-    # why one row has its scores: "features" (uint32[m]), and for each class "bias", "path", and
-    # "votes" and "predictors" (float32[n, m]), which add up to "contributions"
-    def explain_classes(self, rows: Rows, class_ids: NDArray[np.uint32]) -> dict[str, Any]: ...
-    @property
-    def max_candidates_now(self) -> int: ...
-    @property
-    def n_nodes(self) -> int: ...
-    @property
-    def vote_scales(self) -> tuple[float, float]: ...
+
+class MappedOneAgainstSome(_OneAgainstSomeViews, _Mapped):
+    def __init__(
+        self,
+        state: dict[str, NDArray[Any]],
+        *,
+        n_features: int,
+        sparse: bool = False,
+        loss: str = "logistic",
+        learning_rate: float = 1.0,
+        l2: float = 0.0,
+        keys: str = "auto",
+        max_candidates: int = 0,
+        max_labels: int = 512,
+        max_entries: int = 2500,
+        sublinear_tf: bool = True,
+        use_idf: bool = True,
+        normalize: bool = True,
+        center: bool = True,
+        n_trees: int = 4,
+        max_depth: int = 0,
+        bound_lambda: float = 1.0,
+        count_decay: float = 0.0,
+        seed: int = 0,
+    ) -> None: ...
 
 class _LOMTreeViews(_Model):
     def explain_routers(self, rows: Rows, nodes: NDArray[np.uint32]) -> dict[str, Any]: ...

@@ -53,7 +53,11 @@ MODELS = {
     "one-against-some-dense": (OneAgainstSomeClassifier(random_state=1), False, WORDS),
     "one-against-some-sparse": (OneAgainstSomeClassifier(), True, WORDS),
 }
-COMPACTED = {"recall-tree-sparse": "float16", "one-against-all-dense": "bfloat16"}
+COMPACTED = {
+    "recall-tree-sparse": "float16",
+    "one-against-all-dense": "bfloat16",
+    "one-against-some-sparse": "float16",
+}
 
 
 def answers(clf, is_sparse):

@@ -108,7 +108,8 @@ class ClassPairs {
 
   // By class, sorted by key.
   void save(State& state) const;
-  void load(const State& state, std::size_t n_features, std::size_t n_classes);
+  // Of a state that has been checked.
+  void load(const State& state);
 
   std::size_t bytes() const { return tables_.bytes() + arena_.used(); }
   std::size_t n_pairs() const {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "config.hpp"
-#include "intended_race.hpp"
 #include "key_histograms.hpp"
 #include "rows.hpp"
 
@@ -17,33 +16,39 @@ namespace recalltree {
 // A feature that is not zero, as a key.
 struct ActiveKey {
   std::uint32_t key;
-  float share;  // what it adds to the counts of the example's class
-  float value;  // what the linear predictors see of it
-  float pull;   // how much its histogram's votes count: |value| times the key's weight
-  const KeyHistograms::Key* histogram;  // null if no example had it yet
+  float share;        // what it adds to the counts of the example's class
+  float value;        // what the linear predictors see of it
+  float pull = 0.0f;  // how much its histogram's votes count: |value| times the key's weight
+  // Its histogram, of a learner or of a mapped model; none if no example had it yet.
+  const KeyHistograms::Key* histogram = nullptr;
+  std::uint32_t place = kNoKey;
+
+  static constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
 };
 
 class FeatureWeighting {
  public:
   explicit FeatureWeighting(const FeatureWeightingConfig& config) : config_(config) {}
 
-  // Row i, given the weight of the examples that were counted so far, in the units of the
-  // histograms; `own` of them are this example itself, and left out. Shares hold no document
-  // frequencies, so that they are the same whenever an example is read.
-  void read(const Rows& rows, std::size_t i, const KeyHistograms& histograms, double examples,
-            double own, double unit, std::vector<ActiveKey>& out) const {
+  // Row i, given what a model (see voting.hpp) has counted so far; `own` of that is this example
+  // itself, and left out. Shares hold no document frequencies, so that they are the same whenever
+  // an example is read.
+  template <class Model>
+  void read(const Model& model, const Rows& rows, std::size_t i, double own,
+            std::vector<ActiveKey>& out) const {
     out.clear();
     rows.visit(i, [&](std::uint32_t j, float x) {
       if (x == 0.0f) return;
       const float term = config_.sublinear_tf ? std::copysign(std::log1p(std::fabs(x)), x) : x;
-      out.push_back({j, std::fabs(term), term, 0.0f, histograms.find(j)});
+      out.push_back({j, std::fabs(term), term});
+      model.find_key(out.back());
     });
+    const double examples = model.examples(), unit = model.unit();
     double share_norm = 0.0, value_norm = 0.0;
     for (ActiveKey& key : out) {
-      const double had = key.histogram ? relaxed_load(key.histogram->examples) : 0.0;
       if (config_.use_idf)
-        key.value *= static_cast<float>(inverse_frequency(std::max(0.0, had - own) / unit,
-                                                          std::max(0.0, examples - own) / unit));
+        key.value *= static_cast<float>(inverse_frequency(
+            std::max(0.0, model.had(key) - own) / unit, std::max(0.0, examples - own) / unit));
       share_norm += double(key.share) * double(key.share);
       value_norm += double(key.value) * double(key.value);
     }
@@ -53,8 +58,8 @@ class FeatureWeighting {
     for (ActiveKey& key : out) {
       key.share *= share_scale;
       key.value *= value_scale;
-      const float weight = key.histogram ? relaxed_load(key.histogram->weight) : 1.0f;
-      key.pull = std::fabs(key.value) * weight;
+      // 0 where it would be no number, as in a damaged file: keys are sorted by it.
+      key.pull = std::max(0.0f, std::fabs(key.value) * model.weight(key));
     }
   }
 

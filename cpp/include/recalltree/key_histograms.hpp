@@ -56,7 +56,8 @@ class KeyHistograms {
   void rescale(float factor);
 
   void save(State& state) const;
-  void load(const State& state, std::size_t n_features, std::size_t n_classes);
+  // Of a state that has been checked.
+  void load(const State& state);
   std::size_t bytes() const { return keys_.bytes() + arena_.used(); }
 
  private:

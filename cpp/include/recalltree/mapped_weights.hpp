@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config.hpp"
+#include "dense_weights.hpp"
 #include "example.hpp"
 #include "state.hpp"
 #include "types.hpp"
@@ -43,7 +44,8 @@ class MappedWeights {
   float bias(RowId row) const { return bias_[row]; }
 
  protected:
-  MappedWeights(const std::string& name, const State& state);
+  // Not all weights have accumulators of their own where a row has one rate.
+  MappedWeights(const std::string& name, const State& state, bool rate_per_weight);
   // A model without them, which only predicts, has neither.
   float accumulator(std::size_t i) const { return has_accumulators_ ? accumulators_[i] : 0.0f; }
   RowContents bias_contents(RowId row) const;
@@ -57,8 +59,9 @@ class MappedWeights {
 
 // The weights called `name`, of rows over n_features. Throws std::invalid_argument if the arrays do
 // not fit each other.
-std::unique_ptr<MappedWeights> map_dense_weights(const std::string& name, const State& state,
-                                                 std::size_t n_features);
+std::unique_ptr<MappedWeights> map_dense_weights(
+    const std::string& name, const State& state, std::size_t n_features,
+    DenseWeights::Rates rates = DenseWeights::Rates::per_weight);
 std::unique_ptr<MappedWeights> map_sparse_weights(const std::string& name, const State& state,
                                                   std::size_t n_features);
 inline std::unique_ptr<MappedWeights> map_weights(const std::string& name, const State& state,

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -21,10 +22,11 @@
 #include "config.hpp"
 #include "dense_weights.hpp"
 #include "feature_centring.hpp"
-#include "feature_weighting.hpp"
+#include "intended_race.hpp"
 #include "key_forest.hpp"
 #include "key_histograms.hpp"
 #include "learner.hpp"
+#include "voting.hpp"
 
 namespace recalltree {
 
@@ -33,36 +35,74 @@ class OneAgainstSome final : public Learner {
   explicit OneAgainstSome(const OneAgainstSomeConfig& config);
 
   const OneAgainstSomeConfig& config() const { return given_; }
-  std::uint32_t max_candidates() const { return some_config_.max_candidates; }
+  std::uint32_t max_candidates() const { return rules_.config.max_candidates; }
   const KeyHistograms& histograms() const { return histograms_; }
   const ClassPairs& pairs() const { return pairs_; }
   const KeyForest& forest() const { return forest_; }
   // Of dense rows where trees vote; otherwise the weights are in the pairs.
   const DenseWeights& predictors() const { return predictors_; }
-  bool has_dense_predictors() const { return !weights_in_pairs_; }
+  bool has_dense_predictors() const { return !rules_.weights_in_pairs; }
   // A and B.
   std::pair<float, float> vote_scales() const { return {feature_scale_.value, node_scale_.value}; }
-  // The nodes that vote on row i: where it ends, one per tree, then the second ones.
-  std::vector<NodeId> key_nodes(const Rows& rows, std::size_t i) const;
   // Counts are kept in growing units instead of letting the old ones fade; this is the latest unit.
-  double unit() const;
-  // Of a class: weight of its examples, sum of its counts, both in units of today; its bias.
-  struct ClassView {
-    double examples, count;
-    float bias, bias_accumulator;
-  };
+  double unit() const {
+    return rules_.unit(static_cast<double>(relaxed_load(n_counted_)), unit_origin_);
+  }
   ClassView class_view(ClassId y) const;
+  // Calls visit(key, count, weight, accumulator) for all that a class has met.
+  template <class Visit>
+  void visit_class(ClassId y, Visit visit) const {
+    const ClassPairs::Table& table = pairs_[y];
+    table.visit([&](std::uint32_t key, std::uint32_t slot) {
+      visit(key, table.values(slot).count, table.values(slot).weight, table.accumulator(slot));
+    });
+  }
   // The most frequent classes and the weight of their examples, as many as a histogram holds.
   std::vector<std::pair<ClassId, double>> frequent_classes() const;
 
-  // What the keys and the predictors of row i add to the scores of some classes. The score of class
-  // i is bias[i] + path[i] + the sum of row i of votes and predictors.
-  struct Explanation {
-    std::vector<std::uint32_t> features;   // those of the example that are not zero
-    std::vector<float> bias, path;         // by class
-    std::vector<float> votes, predictors;  // one row per class
-  };
-  Explanation explain(const Rows& rows, std::size_t i, const std::vector<ClassId>& classes) const;
+  // What voting.hpp asks for.
+  const VotingRules& rules() const { return rules_; }
+  double examples() const { return relaxed_load(examples_); }
+  void read_dense(const Rows& rows, std::size_t i, Workspace& ws) const {
+    centring_.read(rows, i, ws.before.dense, ws.x);
+  }
+  void find_key(ActiveKey& key) const { key.histogram = histograms_.find(key.key); }
+  double had(const ActiveKey& key) const {
+    return key.histogram ? relaxed_load(key.histogram->examples) : 0.0;
+  }
+  float weight(const ActiveKey& key) const {
+    return key.histogram ? relaxed_load(key.histogram->weight) : 1.0f;
+  }
+  template <class Visit>
+  std::size_t visit_entries(const ActiveKey& key, std::size_t n, bool shared, Visit visit) const;
+  template <class Visit>
+  void visit_frequent(bool shared, Visit visit) const;
+  template <class Visit>
+  void visit_pairs(ClassId y, const std::vector<ActiveKey>& keys, bool shared, Visit visit) const;
+  void prefetch_pairs(ClassId y, const std::vector<ActiveKey>& keys) const {
+    const ClassPairs::Table& table = pairs_[y];
+    for (const ActiveKey& key : keys) table.prefetch(key.key);
+  }
+  std::size_t n_trees() const { return forest_.n_trees(); }
+  void descend(const Example& x, std::size_t n_classes, VotingWorkspace& v, Work& work,
+               bool shared) const {
+    forest_.descend(x, n_classes, unit(), v, work, shared);
+  }
+  template <class Vote>
+  std::size_t vote_of_node(const NodeKey& key, bool shared, Vote vote) const {
+    return forest_.vote(key, shared, vote);
+  }
+  float feature_scale() const { return relaxed_load(feature_scale_.value); }
+  float node_scale() const { return relaxed_load(node_scale_.value); }
+  float inverse_norm(ClassId y) const { return relaxed_load(ranked_[y].inverse_norm); }
+  float bias(ClassId y) const { return relaxed_load(ranked_[y].bias); }
+  void predictor_scores(const ClassId* labels, std::size_t n, const Example& x, float* out,
+                        bool shared) const {
+    predictors_.scores(labels, n, x, out, shared);
+  }
+  static float inverse_norm_of(double count) {
+    return count > 0.0 ? static_cast<float>(1.0 / std::sqrt(count)) : 0.0f;
+  }
 
   State save() override;
   void load(const State& state) override;
@@ -86,31 +126,13 @@ class OneAgainstSome final : public Learner {
     float inverse_norm = 0.0f;
     float bias = 0.0f;
   };
-  static float inverse_norm_of(double count) {
-    return count > 0.0 ? static_cast<float>(1.0 / std::sqrt(count)) : 0.0f;
-  }
-  // The example that is learned, as far as it is already counted: on later passes it is left out of
-  // its own counts.
-  struct Own {
-    ClassId y = kNoClass;
-    double count = 0.0;  // of its weight, in growing units
-    float inverse_norm = 0.0f;
-  };
 
   // A number that learns by AdaGrad.
   struct Adaptive {
     float value, accumulator = 0.0f;
   };
 
-  void read_example(const Rows& rows, std::size_t i, double own, Workspace& ws) const;
   Own leave_out(ClassId y, double weight, VotingWorkspace& v, bool shared) const;
-  void find_candidates(const Own& own, Workspace& ws, bool shared) const;
-  void vote_of_features(const Own& own, std::size_t max_entries, Workspace& ws, bool shared) const;
-  void score_candidates(std::size_t from, const Own& own, Workspace& ws, bool shared) const;
-  // Exact votes of the features, and the predictors that are kept with the pairs.
-  void score_pairs(std::size_t from, const Own& own, VotingWorkspace& v, bool shared) const;
-  float inverse_norm(ClassId z, const Own& own) const;
-
   void count_progress(bool predicts, ClassId y, double weight, Workspace& ws) const;
   void softmax(std::size_t y_at, VotingWorkspace& v) const;
   void update_votes(double weight, double rate, VotingWorkspace& v);
@@ -129,10 +151,9 @@ class OneAgainstSome final : public Learner {
 
   void rebase_unit();
 
-  OneAgainstSomeConfig given_, some_config_;  // as given, and with what follows from it
-  bool features_vote_, weights_in_pairs_;
+  OneAgainstSomeConfig given_;
+  VotingRules rules_;
   double small_gradient_;  // a candidate that is wrong by less does not learn
-  FeatureWeighting weighting_;
   FeatureCentring centring_;
   KeyHistograms histograms_;
   ClassPairs pairs_;
@@ -147,5 +168,35 @@ class OneAgainstSome final : public Learner {
   double unit_origin_ = 0.0;             // after so many of them the unit was 1
   bool first_pass_ = true;
 };
+
+template <class Visit>
+std::size_t OneAgainstSome::visit_entries(const ActiveKey& key, std::size_t n, bool shared,
+                                          Visit visit) const {
+  if (key.histogram == nullptr) return 0;
+  SpinLock::Guard guard(const_cast<SpinLock&>(key.histogram->lock), shared);
+  const auto entries = key.histogram->top(n);
+  for (const auto& entry : entries) visit(entry.label, entry.root);
+  return entries.size();
+}
+
+template <class Visit>
+void OneAgainstSome::visit_frequent(bool shared, Visit visit) const {
+  SpinLock::Guard guard(const_cast<SpinLock&>(everywhere_.lock), shared);
+  for (const auto& entry : everywhere_.top(everywhere_.size))
+    if (visit(entry.label)) return;
+}
+
+template <class Visit>
+void OneAgainstSome::visit_pairs(ClassId y, const std::vector<ActiveKey>& keys, bool shared,
+                                 Visit visit) const {
+  auto& table = const_cast<ClassPairs::Table&>(pairs_[y]);
+  SpinLock::Guard guard(table.lock, shared);
+  for (std::uint32_t k = 0; k < keys.size(); ++k) {
+    const std::uint32_t slot = table.find(keys[k].key);
+    if (slot == ClassPairs::kNone) continue;
+    const ClassPairs::Values& pair = table.values(slot);
+    visit(k, slot, pair.count, pair.weight);
+  }
+}
 
 }  // namespace recalltree

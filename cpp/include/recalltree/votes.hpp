@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "types.hpp"
@@ -39,7 +41,10 @@ class Votes {
     for (const std::uint32_t i : touched_) {
       Slot& slot = slots_[i];
       const ClassId label = slot.label_plus_1 - 1;
-      const Candidate found{label, value(label, slot.features, slot.nodes), slot.nodes};
+      const float vote = value(label, slot.features, slot.nodes);
+      // A number that is none, as a damaged file may hold, must not upset the order.
+      const Candidate found{label, std::isnan(vote) ? std::numeric_limits<float>::lowest() : vote,
+                            slot.nodes};
       slot = {};
       if (best.size() < n) {
         best.push_back(found);

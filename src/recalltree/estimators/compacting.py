@@ -68,7 +68,7 @@ class Compacts(Saves):
 
         It lacks what only learning needs (the optimiser's state) and, where X was sparse, weights
         that are 0. With `dtype` "float32" predictions stay the same; "float16" and "bfloat16" halve
-        the weights and round them. ``OneAgainstSomeClassifier`` has no compact form yet.
+        the weights and round them.
 
         Parameters
         ----------
@@ -104,10 +104,6 @@ class Compacts(Saves):
             raise ValueError(f"dtype={dtype!r}: it must be one of {', '.join(DTYPES)}.")
         if (X is None) != (y is None):
             raise ValueError("give X and y together, or neither.")
-        if self._mapped_core_type is None:
-            raise NotImplementedError(
-                f"{type(self).__name__} has no compact form yet; save(path) keeps it whole."
-            )
         self._fitted_core()
         model = self._to_model()
         compacted = compact_state(model.state, model.bfloat16, dtype)

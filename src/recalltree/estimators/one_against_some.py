@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from recalltree._core import OneAgainstSome
+from recalltree._core import MappedOneAgainstSome, OneAgainstSome
 from recalltree.estimators import defaults
 from recalltree.estimators.base import OnlineClassifier, as_limit
 
@@ -139,6 +139,7 @@ class OneAgainstSomeClassifier(OnlineClassifier):
 
     _algorithm = "one-against-some"
     _core_type = OneAgainstSome
+    _mapped_core_type = MappedOneAgainstSome
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{

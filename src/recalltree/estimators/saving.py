@@ -26,8 +26,8 @@ class Saves:
     #: What the file says, and what finds the class again.
     _algorithm: ClassVar[str]
     _core_type: ClassVar[Any]
-    #: The same model viewed in a file; None for an algorithm whose files are always read.
-    _mapped_core_type: ClassVar[Any] = None
+    #: The same model viewed in a file.
+    _mapped_core_type: ClassVar[Any]
 
     _core: Any
     _config: dict[str, Any]
@@ -142,19 +142,15 @@ class Saves:
             self.model_extra_ = model.extra
 
     def _make_core_of(self, model: Model, *, mapped: bool) -> Any:
-        can_map = self._mapped_core_type is not None
-        if model.contents == PREDICTION and not can_map:
-            raise ModelFileError(f"there are no compacted models of {model.algorithm!r}.")
         try:
-            if can_map:
-                # Checks the structure, so that what is made next cannot be larger than the file.
-                core = self._mapped_core_type(model.state, **model.config)
-                if core.is_complete != (model.contents == TRAINING):
-                    raise ModelFileError(
-                        f"a tensor is missing or unknown in a model for {model.contents}."
-                    )
-                if mapped or model.contents == PREDICTION:
-                    return core
+            # Checks the structure, so that what is made next cannot be larger than the file.
+            core = self._mapped_core_type(model.state, **model.config)
+            if core.is_complete != (model.contents == TRAINING):
+                raise ModelFileError(
+                    f"a tensor is missing or unknown in a model for {model.contents}."
+                )
+            if mapped or model.contents == PREDICTION:
+                return core
             return self._core_type.from_state(model.state, **model.config)
         except ModelFileError:
             raise

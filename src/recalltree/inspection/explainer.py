@@ -16,6 +16,7 @@ from recalltree.inspection.explanation import (
     CandidateShare,
     Explanation,
     FeatureShare,
+    NodeShare,
     RouteStep,
 )
 from recalltree.validation import Matrix, make_rows
@@ -141,15 +142,27 @@ class _Parts:
     def of(self, i: int, n_features: int, names: _Names) -> dict[str, Any]:
         if self._found is None:
             return {"features": (), "other_features": None, "bias": None, "path": None}
-        contributions = self._found["contributions"][i]
-        votes = self._found["votes"][i] if "votes" in self._found else None
-        shown = names.largest(self._found["features"], contributions, n_features, votes)
+        found = self._found
+        nodes: tuple[NodeShare, ...] = ()
+        if "contributions" in found:
+            contributions, votes = found["contributions"][i], None
+            path = float(found["path"][i])
+        else:
+            contributions = found["votes"][i] + found["predictors"][i]
+            votes = found["votes"][i] if found["votes"].any() else None
+            nodes = tuple(
+                NodeShare(int(node), float(vote))
+                for node, vote in zip(found["nodes"], found["node_votes"][i], strict=True)
+            )
+            path = float(found["node_votes"][i].sum(dtype=np.float64))
+        shown = names.largest(found["features"], contributions, n_features, votes)
         rest = contributions.sum(dtype=np.float64) - sum(f.contribution for f in shown)
         return {
             "features": shown,
             "other_features": float(rest),
-            "bias": float(self._found["bias"][i]),
-            "path": float(self._found["path"][i]),
+            "bias": float(found["bias"][i]),
+            "path": path,
+            "nodes": nodes,
         }
 
 

@@ -30,6 +30,17 @@ class FeatureShare:
 
 
 @dataclass(frozen=True)
+class NodeShare:
+    """What a node of the trees votes for a class, and adds to its score."""
+
+    node: int
+    vote: float
+
+    def __str__(self) -> str:
+        return f"{self.vote:+.4f} node {self.node}"
+
+
+@dataclass(frozen=True)
 class RouteStep:
     """A node on the route: what it has seen, and where its router sends the row."""
 
@@ -48,7 +59,8 @@ class CandidateShare:
     """A candidate: its score, and what that is made of.
 
     ``score`` is the sum of ``features``, ``other_features``, ``bias`` and ``path``, where the
-    algorithm has predictors; otherwise it is ``n_examples``, and these are None.
+    algorithm has predictors; otherwise it is ``n_examples``, and these are None. Where the nodes of
+    trees vote, ``path`` is the sum of ``nodes``.
     """
 
     label: Any
@@ -59,6 +71,7 @@ class CandidateShare:
     other_features: float | None
     bias: float | None
     path: float | None
+    nodes: tuple[NodeShare, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,7 +142,12 @@ class Explanation:
                 rest = [f"{c.other_features:+.4f} other features", f"{c.bias:+.4f} bias"]
                 if self.route:
                     rest.append(f"{c.path:+.4f} route")
+                if c.nodes:
+                    rest.append(f"{c.path:+.4f} votes of nodes")
                 lines.append("       " + ", ".join(rest))
+                voted = [str(node) for node in c.nodes if node.vote]
+                for i in range(0, len(voted), 3):
+                    lines.append("         " + ", ".join(voted[i : i + 3]))
         return lines
 
 

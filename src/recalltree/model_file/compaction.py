@@ -19,6 +19,10 @@ DTYPES = ("float32", "float16", "bfloat16")
 _TRAINING_ONLY = ("accumulators", "bias_accumulators", "arrivals", "margins")
 
 
+#: Weights that stay as they are: how much the votes of one-against-some's keys count.
+_EXACT = ("keys.weights",)
+
+
 @dataclass(frozen=True)
 class Compacted:
     """The state of a model that only predicts.
@@ -63,7 +67,7 @@ def compact_state(state: Arrays, bfloat16: frozenset[str], dtype: str) -> Compac
     kept = {name: array for name, array in state.items() if not _is_for_training(name)}
     before = after = 0
     halves = set()
-    for name in [name for name in kept if name.endswith(".weights")]:
+    for name in [name for name in kept if name.endswith(".weights") and name not in _EXACT]:
         wide = from_bfloat16(kept[name]) if name in bfloat16 else kept[name].astype(np.float32)
         kept[name] = _narrow(wide, dtype, name)
         if dtype == "bfloat16":

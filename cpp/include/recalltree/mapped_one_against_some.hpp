@@ -1,0 +1,197 @@
+// One-against-some, viewed where it was saved. Keys and pairs are found by searching lists that are
+// sorted in the file, so that nothing is built to open one.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "config.hpp"
+#include "feature_centring.hpp"
+#include "half.hpp"
+#include "mapped_key_forest.hpp"
+#include "mapped_model.hpp"
+#include "mapped_weights.hpp"
+#include "one_against_some.hpp"
+#include "voting.hpp"
+
+namespace recalltree {
+
+class MappedOneAgainstSome final : public MappedModel {
+ public:
+  MappedOneAgainstSome(const OneAgainstSomeConfig& config, State state);
+
+  const OneAgainstSomeConfig& config() const { return given_; }
+  std::uint32_t max_candidates() const { return rules_.config.max_candidates; }
+  const MappedKeyForest& forest() const { return forest_; }
+  // A and B.
+  std::pair<float, float> vote_scales() const { return {scales_[0], scales_[2]}; }
+  ClassView class_view(ClassId y) const;
+  // Calls visit(key, count, weight, accumulator) for all that a class has met.
+  template <class Visit>
+  void visit_class(ClassId y, Visit visit) const;
+  // The most frequent classes and the weight of their examples, as many as a histogram holds.
+  std::vector<std::pair<ClassId, double>> frequent_classes() const;
+
+  // What voting.hpp asks for. Nobody learns, so that nothing is ever shared.
+  const VotingRules& rules() const { return rules_; }
+  double unit() const { return unit_; }
+  double examples() const { return examples_; }
+  void read_dense(const Rows& rows, std::size_t i, Workspace& ws) const {
+    centring_.read(rows, i, ws.before.dense, ws.x);
+  }
+  void find_key(ActiveKey& key) const {
+    const auto found = std::lower_bound(keys_.begin(), keys_.end(), key.key);
+    if (found != keys_.end() && *found == key.key)
+      key.place = static_cast<std::uint32_t>(found - keys_.begin());
+  }
+  double had(const ActiveKey& key) const {
+    return key.place == ActiveKey::kNoKey ? 0.0 : had_[key.place];
+  }
+  float weight(const ActiveKey& key) const {
+    return key.place == ActiveKey::kNoKey ? 1.0f : key_weights_[key.place];
+  }
+  template <class Visit>
+  std::size_t visit_entries(const ActiveKey& key, std::size_t n, bool, Visit visit) const;
+  template <class Visit>
+  void visit_frequent(bool, Visit visit) const;
+  template <class Visit>
+  void visit_pairs(ClassId y, const std::vector<ActiveKey>& keys, bool, Visit visit) const;
+  void prefetch_pairs(ClassId, const std::vector<ActiveKey>&) const {}
+  std::size_t n_trees() const { return forest_.n_trees(); }
+  void descend(const Example& x, std::size_t n_classes, VotingWorkspace& v, Work& work,
+               bool) const {
+    forest_.descend(x, n_classes, unit_, v, work);
+  }
+  template <class Vote>
+  std::size_t vote_of_node(const NodeKey& key, bool, Vote vote) const {
+    return forest_.vote(key, vote);
+  }
+  float feature_scale() const { return scales_[0]; }
+  float node_scale() const { return scales_[2]; }
+  float inverse_norm(ClassId y) const {
+    return OneAgainstSome::inverse_norm_of(class_sums_[2 * y + 1]);
+  }
+  float bias(ClassId y) const { return bias_[y]; }
+  const MappedWeights& predictors() const { return *predictors_; }
+  void predictor_scores(const ClassId* labels, std::size_t n, const Example& x, float* out,
+                        bool) const {
+    predictors_->scores(labels, n, x, out);
+  }
+
+  bool is_complete() const override;
+  void check() const override;
+  std::vector<std::pair<std::string, std::size_t>> memory() const override;
+
+ protected:
+  void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
+
+ private:
+  // Part [offsets[i], offsets[i + 1]) of a list, wherever the file says that is.
+  struct Range {
+    std::size_t begin, end;
+  };
+  static Range range(std::span<const std::uint64_t> offsets, std::size_t i, std::size_t size) {
+    const std::size_t end = std::min<std::size_t>(offsets[i + 1], size);
+    return {std::min<std::size_t>(offsets[i], end), end};
+  }
+  // Where a key is among the sorted pairs [begin, end), or the first that is larger.
+  std::size_t gallop(std::size_t begin, std::size_t end, std::uint32_t key) const {
+    std::size_t step = 1;
+    while (begin + step < end && pair_keys_[begin + step] < key) begin += step, step *= 2;
+    const auto first = pair_keys_.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last =
+        pair_keys_.begin() + static_cast<std::ptrdiff_t>(std::min(begin + step + 1, end));
+    return static_cast<std::size_t>(std::lower_bound(first, last, key) - pair_keys_.begin());
+  }
+  // Calls use(weights of the pairs), in the type that they are stored in.
+  template <class Use>
+  void with_weights(Use use) const {
+    if (pair_weights_.kind == 'e')
+      use(static_cast<const Float16*>(pair_weights_.data));
+    else if (pair_weights_.kind == 'H')
+      use(static_cast<const BFloat16*>(pair_weights_.data));
+    else
+      use(static_cast<const float*>(pair_weights_.data));
+  }
+  template <class Stored, class Visit>
+  void visit_pairs_of(ClassId y, const std::vector<ActiveKey>& keys, const Stored* weights,
+                      Visit visit) const;
+  void check_keys() const;
+  void check_pairs() const;
+
+  OneAgainstSomeConfig given_;
+  VotingRules rules_;
+  MappedKeyForest forest_;
+  std::unique_ptr<MappedWeights> predictors_;
+  // Keys and their histograms.
+  std::span<const std::uint32_t> keys_;
+  std::span<const double> had_;
+  std::span<const float> key_weights_;
+  std::span<const std::uint64_t> key_offsets_;
+  std::span<const ClassId> labels_;
+  std::span<const float> roots_;
+  // Pairs, by class.
+  std::span<const std::uint64_t> pair_offsets_;
+  std::span<const std::uint32_t> pair_keys_;
+  std::span<const float> counts_;
+  Array pair_weights_;                   // float32, float16 or bfloat16
+  std::span<const float> accumulators_;  // empty in a model that only predicts
+  // Classes.
+  std::span<const double> class_sums_;  // weight of the examples, sum of the counts
+  std::span<const float> bias_;
+  std::span<const ClassId> frequent_;
+  std::span<const float> scales_;
+  FeatureCentring centring_;
+  double examples_ = 0.0, unit_ = 1.0;
+};
+
+template <class Visit>
+std::size_t MappedOneAgainstSome::visit_entries(const ActiveKey& key, std::size_t n, bool,
+                                                Visit visit) const {
+  if (key.place == ActiveKey::kNoKey) return 0;
+  auto [begin, end] = range(key_offsets_, key.place, labels_.size());
+  end = std::min(end, begin + n);
+  for (std::size_t i = begin; i < end; ++i)
+    if (labels_[i] < n_classes()) visit(labels_[i], roots_[i]);
+  return end - begin;
+}
+
+template <class Visit>
+void MappedOneAgainstSome::visit_frequent(bool, Visit visit) const {
+  for (const ClassId label : frequent_)
+    if (label < n_classes() && visit(label)) return;
+}
+
+template <class Visit>
+void MappedOneAgainstSome::visit_class(ClassId y, Visit visit) const {
+  const auto [begin, end] = range(pair_offsets_, y, pair_keys_.size());
+  const auto visit_all = [&, begin = begin, end = end](const auto* weights) {
+    for (std::size_t i = begin; i < end; ++i)
+      visit(pair_keys_[i], counts_[i], widen(weights[i]),
+            accumulators_.empty() ? 0.0f : accumulators_[i]);
+  };
+  with_weights(visit_all);
+}
+
+template <class Visit>
+void MappedOneAgainstSome::visit_pairs(ClassId y, const std::vector<ActiveKey>& keys, bool,
+                                       Visit visit) const {
+  with_weights([&](const auto* weights) { visit_pairs_of(y, keys, weights, visit); });
+}
+
+// Keys and pairs are both sorted, so that a search begins where the last one ended.
+template <class Stored, class Visit>
+void MappedOneAgainstSome::visit_pairs_of(ClassId y, const std::vector<ActiveKey>& keys,
+                                          const Stored* weights, Visit visit) const {
+  auto [at, end] = range(pair_offsets_, y, pair_keys_.size());
+  for (std::uint32_t k = 0; k < keys.size() && at < end; ++k) {
+    at = gallop(at, end, keys[k].key);
+    if (at < end && pair_keys_[at] == keys[k].key)
+      visit(k, static_cast<std::uint32_t>(at), counts_[at], widen(weights[at]));
+  }
+}
+
+}  // namespace recalltree
