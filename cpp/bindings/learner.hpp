@@ -177,24 +177,4 @@ void bind_common(nb::class_<Model>& c) {
     bind_learning(c);
 }
 
-template <class Model>
-nb::tuple routes(const Model& m, const HeldRows& x) {
-  if (x.rows.n_features != m.config().learner.n_features)
-    throw nb::value_error("wrong number of features");
-  if (m.n_classes_seen() == 0) throw nb::value_error("nothing has been learned yet");
-  std::vector<std::int64_t> offsets{0};
-  std::vector<std::int32_t> nodes;
-  std::vector<NodeId> route;
-  for (std::size_t i = 0; i < x.rows.n_rows; ++i) {
-    m.route(x.rows, i, route);
-    nodes.insert(nodes.end(), route.begin(), route.end());
-    offsets.push_back(static_cast<std::int64_t>(nodes.size()));
-  }
-  return nb::make_tuple(to_numpy(std::move(offsets)), to_numpy(std::move(nodes)));
-}
-
-inline void check_node(std::size_t n, std::size_t size) {
-  if (n >= size) throw nb::index_error("no such node");
-}
-
 }  // namespace recalltree::bindings

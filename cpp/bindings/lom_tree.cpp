@@ -6,7 +6,7 @@
 #include "learner.hpp"
 #include "learners.hpp"
 #include "recalltree/mapped_lom_tree.hpp"
-#include "weights.hpp"
+#include "tree_views.hpp"
 
 namespace recalltree::bindings {
 namespace {
@@ -60,13 +60,7 @@ void bind_views(nb::class_<Model>& c) {
           "histogram",
           [](const Model& t, std::size_t n) {
             check_node(n, t.n_nodes());
-            std::vector<std::uint32_t> labels;
-            std::vector<double> counts;
-            for (const auto& [label, count] : t.leaf_labels(static_cast<NodeId>(n))) {
-              labels.push_back(label);
-              counts.push_back(count);
-            }
-            return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(counts)));
+            return labels_and_counts(t.leaf_labels(static_cast<NodeId>(n)));
           },
           "node"_a)
       .def(
@@ -82,16 +76,6 @@ void bind_views(nb::class_<Model>& c) {
             return nb::make_tuple(to_numpy(std::vector<std::uint32_t>(node.labels.labels())),
                                   to_numpy(std::move(sums)), to_numpy(std::move(weights)));
           },
-          "node"_a)
-      .def(
-          "route", [](const Model& t, const HeldRows& x) { return routes(t, x); }, "rows"_a)
-      .def(
-          "router",
-          [](const Model& t, std::size_t n) {
-            check_node(n, t.n_nodes());
-            return row_dict(t.routers(), t.router(static_cast<NodeId>(n)),
-                            t.config().learner.n_features);
-          },
           "node"_a);
 }
 
@@ -100,6 +84,7 @@ void bind(nb::module_& m, const char* name) {
   nb::class_<Model> c(m, name);
   bind_init(c, make_config, "max_nodes"_a = 0, "swap_resistance"_a = 4.0);
   bind_views(c);
+  bind_routers(c);
   bind_explain_routers(c);
   bind_common(c);
 }

@@ -7,6 +7,7 @@
 #include "learner.hpp"
 #include "learners.hpp"
 #include "recalltree/mapped_one_against_some.hpp"
+#include "tree_views.hpp"
 #include "weights.hpp"
 
 namespace recalltree::bindings {
@@ -121,17 +122,6 @@ nb::object key_nodes(const Model& model, const HeldRows& x) {
 }
 
 template <class Model>
-nb::tuple frequent_classes(const Model& model) {
-  std::vector<std::uint32_t> labels;
-  std::vector<double> examples;
-  for (const auto& [label, weight] : model.frequent_classes()) {
-    labels.push_back(label);
-    examples.push_back(weight);
-  }
-  return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(examples)));
-}
-
-template <class Model>
 nb::dict explain_classes(const Model& model, const HeldRows& x, Vector<std::uint32_t> ids) {
   const Rows& rows = the_row(model, x, model.config().learner.n_features);
   const std::vector<ClassId> classes(ids.data(), ids.data() + ids.shape(0));
@@ -160,7 +150,8 @@ void bind(nb::module_& m, const char* name) {
             "bound_lambda"_a = 1.0, "count_decay"_a = 0.0, "seed"_a = 0);
   c.def_prop_ro("config", &config_of<Model>)
       .def("predictor", &predictor<Model>, "class_id"_a)
-      .def("frequent_classes", &frequent_classes<Model>)
+      .def("frequent_classes",
+           [](const Model& t) { return labels_and_counts(t.frequent_classes()); })
       .def("key_nodes", &key_nodes<Model>, "rows"_a)
       .def("explain_classes", &explain_classes<Model>, "rows"_a, "class_ids"_a)
       .def_prop_ro("n_nodes", [](const Model& t) { return t.forest().tree().size(); })

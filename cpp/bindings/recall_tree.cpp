@@ -6,6 +6,7 @@
 #include "learner.hpp"
 #include "learners.hpp"
 #include "recalltree/mapped_recall_tree.hpp"
+#include "tree_views.hpp"
 #include "weights.hpp"
 
 namespace recalltree::bindings {
@@ -86,25 +87,10 @@ void bind_views(nb::class_<Model>& c) {
           "histogram",
           [](const Model& t, std::size_t n) {
             check_node(n, t.n_nodes());
-            std::vector<std::uint32_t> labels;
-            std::vector<double> counts;
-            for (const auto& c : t.ranked_labels(static_cast<NodeId>(n))) {
-              labels.push_back(c.label);
-              counts.push_back(c.count);
-            }
-            return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(counts)));
+            return labels_and_counts(t.ranked_labels(static_cast<NodeId>(n)));
           },
           "node"_a)
-      .def(
-          "route", [](const Model& t, const HeldRows& x) { return routes(t, x); }, "rows"_a)
-      .def(
-          "router",
-          [](const Model& t, std::size_t n) {
-            check_node(n, t.n_nodes());
-            return row_dict(t.routers(), t.router(static_cast<NodeId>(n)),
-                            t.config().learner.n_features);
-          },
-          "node"_a)
+
       .def(
           "interaction",
           [](const Model& t, ClassId y, std::size_t n) {
@@ -129,6 +115,7 @@ void bind(nb::module_& m, const char* name) {
             "count_decay"_a = 0.0);
   bind_views(c);
   bind_explain_classes(c);
+  bind_routers(c);
   bind_explain_routers(c);
   bind_common(c);
 }

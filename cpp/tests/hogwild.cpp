@@ -2,9 +2,9 @@
 // weights are raced on; in any build, that nothing is lost that may not be lost.
 #include <cassert>
 #include <cstdio>
-#include <random>
 #include <thread>
 
+#include "class_data.hpp"
 #include "recalltree/lom_tree.hpp"
 #include "recalltree/one_against_all.hpp"
 #include "recalltree/recall_tree.hpp"
@@ -15,42 +15,8 @@ namespace {
 
 constexpr std::size_t kRows = 1200, kFeatures = 24, kClasses = 40, kThreads = 4;
 
-// Each class has its own few features.
-struct Data {
-  std::vector<float> dense = std::vector<float>(kRows * kFeatures, 0.0f), values;
-  std::vector<std::int32_t> indices;
-  std::vector<std::int64_t> offsets{0};
-  std::vector<ClassId> labels;
-  Rows dense_rows, sparse_rows;
-
-  Data() {
-    std::mt19937 random(3);
-    for (std::size_t i = 0; i < kRows; ++i) {
-      labels.push_back(random() % kClasses);
-      for (std::size_t j = 0; j < kFeatures; ++j) {
-        if ((labels[i] * 7 + j * 13) % 5 > 1 && random() % 8) continue;
-        const float value = 1.0f + static_cast<float>(random() % 8) / 8.0f;
-        dense[i * kFeatures + j] = value;
-        indices.push_back(static_cast<std::int32_t>(j));
-        values.push_back(value);
-      }
-      offsets.push_back(static_cast<std::int64_t>(values.size()));
-    }
-    dense_rows.n_rows = sparse_rows.n_rows = kRows;
-    dense_rows.n_features = sparse_rows.n_features = kFeatures;
-    dense_rows.data = dense.data();
-    dense_rows.row_stride = kFeatures;
-    dense_rows.column_stride = 1;
-    sparse_rows.sparse = true;
-    sparse_rows.long_indptr = true;
-    sparse_rows.data = values.data();
-    sparse_rows.indices = indices.data();
-    sparse_rows.indptr = offsets.data();
-  }
-};
-
 template <class Model>
-double error(const Model& model, const Rows& rows, const Data& data) {
+double error(const Model& model, const Rows& rows, const ClassData& data) {
   std::vector<std::int32_t> one(kRows), many(kRows);
   model.predict(rows, 1, one.data());
   model.predict(rows, kThreads, many.data());
@@ -61,17 +27,17 @@ double error(const Model& model, const Rows& rows, const Data& data) {
 }
 
 template <class Model>
-void learn(Model& model, const Rows& rows, const Data& data, std::size_t n_threads) {
+void learn(Model& model, const Rows& rows, const ClassData& data, std::size_t n_threads) {
   for (int pass = 0; pass < 4; ++pass)
     model.learn({&rows, data.labels.data(), nullptr, nullptr, kRows}, n_threads, pass == 0);
 }
 
 template <class Model, class Config>
-void check(const char* name, Config config, const Data& data) {
+void check(const char* name, Config config, const ClassData& data) {
   for (const bool sparse : {false, true}) {
     config.learner.sparse = sparse;
     config.learner.n_features = kFeatures;
-    const Rows& rows = sparse ? data.sparse_rows : data.dense_rows;
+    const Rows& rows = data.rows(sparse);
     Model alone(config), together(config);
     learn(alone, rows, data, 1);
     learn(together, rows, data, kThreads);
@@ -102,7 +68,7 @@ void check(const char* name, Config config, const Data& data) {
 }  // namespace
 
 int main() {
-  const Data data;
+  const ClassData data(kRows, kFeatures, kClasses, 3);
   RecallTreeConfig recall_tree;
   recall_tree.path_features = PathFeatures::path;
   check<RecallTree>("recall tree", recall_tree, data);

@@ -1,15 +1,17 @@
 // Models viewed in their state: they answer as the learner did, and whatever a hostile state holds,
 // they refuse it or stay within its arrays. Built with RECALLTREE_SANITIZE=address this shows it.
-#include "recalltree/mapped_lom_tree.hpp"
-#include "recalltree/mapped_one_against_all.hpp"
-#include "recalltree/mapped_recall_tree.hpp"
-#include "recalltree/one_against_all.hpp"
-
 #include <cassert>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <random>
+
+#include "class_data.hpp"
+#include "recalltree/mapped_lom_tree.hpp"
+#include "recalltree/mapped_one_against_all.hpp"
+#include "recalltree/mapped_one_against_some.hpp"
+#include "recalltree/mapped_recall_tree.hpp"
+#include "recalltree/one_against_all.hpp"
 
 using namespace recalltree;
 
@@ -17,46 +19,8 @@ namespace {
 
 constexpr std::size_t kRows = 300, kFeatures = 20, kClasses = 12;
 
-// Each class has its own few features.
-struct Data {
-  std::vector<float> dense = std::vector<float>(kRows * kFeatures, 0.0f), values;
-  std::vector<std::int32_t> indices;
-  std::vector<std::int64_t> offsets{0};
-  std::vector<ClassId> labels;
-  Rows dense_rows, sparse_rows;
-
-  Data() {
-    std::mt19937 random(5);
-    for (std::size_t i = 0; i < kRows; ++i) {
-      labels.push_back(static_cast<ClassId>(random() % kClasses));
-      for (std::size_t j = 0; j < kFeatures; ++j) {
-        if ((labels[i] * 7 + j * 13) % 5 > 1 && random() % 8) continue;
-        const float value = 1.0f + static_cast<float>(random() % 8) / 8.0f;
-        dense[i * kFeatures + j] = value;
-        indices.push_back(static_cast<std::int32_t>(j));
-        values.push_back(value);
-      }
-      offsets.push_back(static_cast<std::int64_t>(values.size()));
-    }
-    dense_rows.n_rows = sparse_rows.n_rows = kRows;
-    dense_rows.n_features = sparse_rows.n_features = kFeatures;
-    dense_rows.data = dense.data();
-    dense_rows.row_stride = kFeatures;
-    dense_rows.column_stride = 1;
-    sparse_rows.sparse = true;
-    sparse_rows.long_indptr = true;
-    sparse_rows.data = values.data();
-    sparse_rows.indices = indices.data();
-    sparse_rows.indptr = offsets.data();
-  }
-  const Rows& rows(bool sparse) const { return sparse ? sparse_rows : dense_rows; }
-  Batch batch(bool sparse, std::size_t n) const {
-    return {&rows(sparse), labels.data(), nullptr, nullptr, n};
-  }
-};
-
-const Data& data() {
-  static const Data made;
+const ClassData& data() {
+  static const ClassData made(kRows, kFeatures, kClasses, 5);
   return made;
 }
 
@@ -119,7 +83,13 @@ void use(const Model& model, bool sparse) {
         model.leaf_labels(n);
     }
   }
-  if constexpr (requires { model.predictors(); }) model.predictors().contents(0);
+  if constexpr (requires { model.rules(); }) {
+    share_votes(model, data().rows(sparse), 0, {0, 1, 2});
+    model.frequent_classes();
+    model.visit_class(0, [](std::uint32_t, float, float, float) {});
+  } else if constexpr (requires { model.predictors(); }) {
+    model.predictors().contents(0);
+  }
 }
 
 template <class Learned, class Mapped, class Config>
@@ -180,6 +150,18 @@ int main() {
     OneAgainstAllConfig all;
     all.learner = learner;
     run<OneAgainstAll, MappedOneAgainstAll>(all, "one against all");
+    OneAgainstSomeConfig some;
+    some.learner = learner;
+    some.max_labels = 6;
+    some.n_trees = 2;
+    run<OneAgainstSome, MappedOneAgainstSome>(some, "one against some");
+    some.keys = Keys::both;
+    some.max_candidates = 4;
+    some.max_entries = 50;
+    some.count_decay = 50.0;
+    run<OneAgainstSome, MappedOneAgainstSome>(some, "with both keys");
+    some.keys = Keys::path;
+    run<OneAgainstSome, MappedOneAgainstSome>(some, "with a path");
     LOMTreeConfig lom;
     lom.learner = learner;
     run<LOMTree, MappedLOMTree>(lom, "lom tree");
