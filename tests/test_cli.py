@@ -9,7 +9,7 @@ import pytest
 from command_line import run, tensors_of, vw_rows, write_rows
 
 import recalltree
-from recalltree import OneAgainstAllClassifier, RecallTreeClassifier
+from recalltree import OneAgainstAllClassifier, OneAgainstSomeClassifier, RecallTreeClassifier
 from recalltree.inspection import Evaluation, find_class, summary
 from recalltree.readers import open_rows
 
@@ -36,6 +36,18 @@ def all_rows(*paths, **options):
 @pytest.mark.parametrize(
     ("algorithm", "options", "kind", "parameters"),
     [
+        (
+            "one-against-some",
+            ["--keys", "both", "--n-trees", 2, "--max-labels", 9, "--no-use-idf", "--seed", 7],
+            OneAgainstSomeClassifier,
+            {
+                "keys": "both",
+                "n_trees": 2,
+                "max_labels": 9,
+                "use_idf": False,
+                "random_state": 7,
+            },
+        ),
         ("recall-tree", ["--max-candidates", 8], RecallTreeClassifier, {"max_candidates": 8}),
         (
             "recall-tree",

@@ -14,13 +14,13 @@ N_WATCHED = 1000
 
 
 class Watched:
-    """A Recall Tree that has seen all classes, and random examples to go on with."""
+    """A model that has seen all classes, and random examples to go on with."""
 
-    def __init__(self, n_classes, **config):
+    def __init__(self, n_classes, core=_core.RecallTree, **config):
         self.rng = np.random.default_rng(n_classes)
         self.n_classes = n_classes
         self.centres = self.rng.normal(size=(n_classes, N_FEATURES)).astype(np.float32)
-        self.model = _core.RecallTree(n_features=N_FEATURES, **config)
+        self.model = core(n_features=N_FEATURES, **config)
         rows, labels = self.examples(self.rng.permutation(n_classes))
         self.model.learn(rows, labels, None, None, 1, True)
         assert self.model.n_classes_seen == n_classes
@@ -115,3 +115,30 @@ def test_work_does_not_grow_with_classes_for_fixed_limits():
     few, many = (work[n]["histogram_touches"] for n in (1_000, 100_000))
     assert many.mean() <= 1.25 * few.mean()
     assert many.max() <= 2 * few.max()
+
+
+@pytest.mark.parametrize("keys", ["features", "trees", "both", "path"])
+def test_votes_read_and_compare_a_bounded_number(keys):
+    n_trees, max_depth, max_entries, max_candidates = 2, 5, 200, 10
+    watched = {
+        n_classes: Watched(
+            n_classes,
+            _core.OneAgainstSome,
+            keys=keys,
+            n_trees=n_trees,
+            max_depth=max_depth,
+            max_entries=max_entries,
+            max_candidates=max_candidates,
+        )
+        for n_classes in (1_000, 20_000)
+    }
+    for model in watched.values():
+        work = model.predicting()
+        assert (work["predictor_evaluations"] == max_candidates).all()
+        assert (work["histogram_touches"] > 0).all()
+        assert (work["histogram_touches"] <= max_entries).all()
+        assert (work["router_evaluations"] <= n_trees * max_depth).all()
+        # The class of the example joins the candidates.
+        assert (model.learning()["predictor_evaluations"] <= max_candidates + 1).all()
+    few, many = (w.learning()["histogram_touches"].mean() for w in watched.values())
+    assert many <= 1.25 * few
