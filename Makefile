@@ -77,10 +77,11 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP_FILES)
 
-# $(call cpp_tests,folder,sanitizer,wrapper,test): all tests, or one
+# $(call cpp_tests,folder,sanitizer,wrapper,test,core): all tests, or one; with a core that is built already
 define cpp_tests
 	$(CMAKE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -S . -B build/$(1) \
-	  -DRECALLTREE_TESTS=ON -DRECALLTREE_SANITIZE=$(2) > build/$(1).log || { cat build/$(1).log; exit 1; }
+	  -DRECALLTREE_TESTS=ON -DRECALLTREE_SANITIZE=$(2) -DRECALLTREE_CORE="$(5)" > build/$(1).log \
+	  || { cat build/$(1).log; exit 1; }
 	$(CMAKE) --build build/$(1) $(if $(4),--target $(4))
 	$(3) $(CTEST) --test-dir build/$(1) $(if $(4),-R '^$(4)$$')
 endef
@@ -88,8 +89,11 @@ endef
 build/.exists:
 	@mkdir -p build && touch $@
 
-cpp-test: $(VENV)/.tools build/.exists
-	$(call cpp_tests,cpp,)
+# The tests link the core that the package was made of.
+PACKAGE_CORE = $(abspath $(firstword $(shell ls -t build/cp3*/librecalltree_core.a 2> /dev/null)))
+
+cpp-test: $(VENV)/.package build/.exists
+	$(call cpp_tests,cpp,,,,$(PACKAGE_CORE))
 
 # Of the C++ tests, hogwild is the one with threads.
 # Some kernels randomise addresses more than ThreadSanitizer can bear: then it runs without.

@@ -8,8 +8,8 @@
 namespace recalltree {
 namespace {
 
-// Differences in total entropy below this, per unit of weight, are rounding, not preference.
-constexpr double kEntropyFloor = 1e-6;
+// Differences of growth below this, per unit of weight, are rounding, not preference.
+constexpr double kGrowthFloor = 1e-6;
 
 // Dense features are seen with one spread, sparse ones are not.
 std::unique_ptr<Weights> make_routers(const LearnerConfig& config) {
@@ -68,7 +68,7 @@ void KeyForest::update_router(const RouteStep& step, const Example& x, ClassId y
            histogram.total() * histogram.entropy();
   };
   const double delta = growth(false) - growth(true);
-  if (std::fabs(delta) / added < kEntropyFloor) return;
+  if (std::fabs(delta) / added < kGrowthFloor) return;
 
   Node& node = tree_[step.node];
   RowId router = node.router.load(std::memory_order_acquire);
