@@ -101,11 +101,10 @@ def draw(figure: Any, cells: Cells) -> None:
                 color=COLOURS[i],
                 label=stream,
             )
-        labels = [
-            NAMES[a].replace("one-against-", "one-\nagainst-").replace("l T", "l\nT") for a in shown
-        ]
+        labels = [NAMES[a].replace("-against-", "-\nagainst-").replace(" ", "\n") for a in shown]
         axes.set_xticks(range(len(shown)), labels)
         axes.set(title=title)
         axes.grid(axis="x", visible=False)
     panels[0].set_ylabel("test error, %")
-    panels[1].legend()
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(STREAMS))

@@ -20,6 +20,8 @@ LEADS = {
 DEFAULTS = ("defaults", "one pass")
 #: Differences that chance gives more often than this are not called differences.
 SURE = 0.01
+#: Errors larger than so many times that of the defaults stand at the edge of the figure.
+FAR = 1.4
 
 Cells = dict[tuple[Any, ...], list[Record]]  # (what, value) -> a record per seed
 
@@ -89,21 +91,35 @@ def compared(pair: tuple[str, str], cells: Cells) -> str:
 
 
 def draw(figure: Any, cells: Cells) -> None:
-    """Draw a dot per variant, grouped by what is changed, and a line at the defaults."""
+    """Draw a dot per variant, and a line at the defaults; far ones stand at the edge, with figures.
+
+    What is changed has a colour.
+    """
     figure.set_size_inches(6.5, 0.19 * len(cells) + 0.8)
     axes = figure.add_subplot()
     summed = [mean_and_error(values(found, "error")) for found in cells.values()]
-    colours = {what: COLOURS[i % 6] for i, what in enumerate(dict.fromkeys(w for w, _ in cells))}
-    for place, ((what, _), (mean, error)) in enumerate(zip(cells, summed, strict=True)):
-        axes.errorbar(
-            100 * mean, place, xerr=100 * (error or 0.0), fmt="o", color=colours[what], capsize=2
-        )
+    whats = list(dict.fromkeys(what for what, _ in cells))
+    edge = 100.0
     if DEFAULTS in cells:
-        usual = mean_and_error(values(cells[DEFAULTS], "error"))[0]
-        axes.axvline(100 * usual, color="#777777", linewidth=0.8, linestyle="--")
-    labels = [
-        what if pair == DEFAULTS else f"{what}: {pair[1]}" for pair in cells for what in pair[:1]
-    ]
+        usual = 100 * mean_and_error(values(cells[DEFAULTS], "error"))[0]
+        axes.axvline(usual, color="#777777", linewidth=0.8, linestyle="--")
+        edge = min(edge, FAR * usual)
+    for place, ((what, _), (mean, error)) in enumerate(zip(cells, summed, strict=True)):
+        colour = COLOURS[whats.index(what) % 6]
+        if 100 * mean > edge:
+            axes.plot(edge, place, marker=">", color=colour)
+            axes.annotate(
+                f"{percent(mean)} ",
+                (edge, place),
+                ha="right",
+                va="center",
+                xytext=(-4, 0),
+                textcoords="offset points",
+            )
+        else:
+            bar = 100 * (error or 0.0)
+            axes.errorbar(100 * mean, place, xerr=bar, fmt="o", color=colour, capsize=2)
+    labels = [pair[0] if pair == DEFAULTS else f"{pair[0]}: {pair[1]}" for pair in cells]
     axes.set_yticks(range(len(cells)), labels)
     axes.invert_yaxis()
     axes.set(xlabel="error on held-out rows, %")
