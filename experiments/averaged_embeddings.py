@@ -14,6 +14,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 N_DIMENSIONS = 100
 #: Features are folded into so many rows of embeddings: fastText has as many for n-grams.
@@ -108,10 +109,10 @@ class AveragedEmbeddings:
         rows, hidden = self.mean(features)
         nodes, sides = self.ways[label]
         deciders = self.deciders[nodes]
-        steps = self.learning_rate * (sides - 1 / (1 + np.exp(-(deciders @ hidden))))
-        self.deciders[nodes] = deciders + np.outer(steps, hidden)
+        steps = self.learning_rate * (sides - expit(deciders @ hidden))
+        self.deciders[nodes] = deciders + steps[:, None] * hidden
         if len(rows):
-            np.add.at(self.embeddings, rows, (steps @ deciders) / len(rows))
+            self.embeddings[rows] += (steps @ deciders) / len(rows)
 
     def predict(self, features: np.ndarray) -> int:
         """Return the most probable class, by a search from the root, the most probable first."""
