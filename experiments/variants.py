@@ -36,6 +36,14 @@ class RandomRouters(OneAgainstSomeReference):
         self.forest.update_routers = lambda *_: None
 
 
+class OneKeyPerTree(OneAgainstSomeReference):
+    """Of every tree only the leaf votes, not the second one behind the least sure router."""
+
+    def __init__(self, n_features, **parameters):
+        super().__init__(n_features, **parameters)
+        self.forest.second_key = lambda *_: []
+
+
 class AdaptiveLabels(OneAgainstSomeReference):
     """A key lists as many labels as hold most of its count: few if it is specific, else many."""
 

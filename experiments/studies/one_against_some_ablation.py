@@ -56,11 +56,11 @@ VARIANTS: dict[str, list[Variant]] = {
     DENSE: [
         Variant("defaults", "one pass"),
         *_parameter("keys", "keys", "path", "features", "both"),
-        *_parameter("trees (T)", "n_trees", 1, 2, 4, 16),
+        *_parameter("trees (T)", "n_trees", 1, 2, 8),
         *_parameter("depth", "max_depth", 5, 6, 8, 9),
         *_parameter("labels (M)", "max_labels", 32, 128),
         *_parameter("entries (E)", "max_entries", 1000, 5000),
-        *_parameter("candidates (F)", "max_candidates", 20, 40, 100),
+        *_parameter("candidates (F)", "max_candidates", 20, 50, 140),
         *_parameter("center", "center", False),
         *_parameter("learning rate", "learning_rate", 0.5, 2.0),
         *PASSES,
@@ -95,6 +95,7 @@ REFERENCES: dict[str, list[Variant]] = {
         Variant("defaults", "one pass", reference=_AS_IS),
         _LOGISTIC,
         Variant("routers", "random", reference=variants.RandomRouters),
+        Variant("keys of a tree", "one", reference=variants.OneKeyPerTree),
     ],
     SPARSE: [
         Variant("defaults", "one pass", reference=_AS_IS),
