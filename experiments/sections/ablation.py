@@ -24,6 +24,9 @@ LEADS = {
 }
 COLUMNS = ("order", "error", "recall", "train µs", "MB")
 
+#: A smaller difference of errors is not worth an explanation.
+SLIGHT = 0.005
+
 Cells = dict[tuple[Any, ...], list[Record]]
 
 
@@ -118,10 +121,18 @@ def decay(key: tuple[Any, ...], found: Sequence[Record]) -> str:
     said = [f"{percent(error(same))}% with {half:g}" for (half,), same in sorted(halves.items())]
     best = min(halves.values(), key=error)
     compared = "less" if error(best) < error(default) else "no less"
+    longest = halves[max(halves)]
+    recent = ""
+    if error(default) - error(longest) > (error(default) - error(best)) / 2 > SLIGHT:
+        recent = (
+            " Even the longest half-life, with which hardly anything fades, brings most of it. So "
+            "it is not old counts that do harm; a likely reason is that of labels with equal "
+            "counts the most recent now comes first."
+        )
     return (
         f"Decay of counts on **{where(key)}**, by half-life in multiples of the training rows: "
         f"{'; '.join(said)}; {percent(error(default))}% without decay. With the best half-life "
-        f"the error is {compared} than without ({significance(best, default)})."
+        f"the error is {compared} than without ({significance(best, default)}).{recent}"
     )
 
 
