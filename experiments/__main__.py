@@ -19,7 +19,7 @@ from experiments.bench import Bench
 from experiments.budget import Budget
 from experiments.data.catalogue import SETS, Places
 from experiments.experiment import Experiment
-from experiments.measured import ESTIMATORS
+from experiments.names import NAMES
 from experiments.registry import EXPERIMENTS
 from experiments.store import RESULTS, Store
 
@@ -67,8 +67,8 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "--algorithms",
         nargs="+",
         metavar="A",
-        choices=ESTIMATORS,
-        help=f"of those of the experiment: {', '.join(ESTIMATORS)}",
+        choices=NAMES,
+        help=f"of those of the experiment: {', '.join(NAMES)}",
     )
     add("--again", action="store_true", help="also do what is already done")
     for field in fields(Budget):
