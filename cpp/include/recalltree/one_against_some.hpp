@@ -22,6 +22,7 @@
 #include "config.hpp"
 #include "dense_weights.hpp"
 #include "feature_centring.hpp"
+#include "inlining.hpp"
 #include "intended_race.hpp"
 #include "key_forest.hpp"
 #include "key_histograms.hpp"
@@ -170,8 +171,8 @@ class OneAgainstSome final : public Learner {
 };
 
 template <class Visit>
-std::size_t OneAgainstSome::visit_entries(const ActiveKey& key, std::size_t n, bool shared,
-                                          Visit visit) const {
+RECALLTREE_INLINE std::size_t OneAgainstSome::visit_entries(const ActiveKey& key, std::size_t n,
+                                                            bool shared, Visit visit) const {
   if (key.histogram == nullptr) return 0;
   SpinLock::Guard guard(const_cast<SpinLock&>(key.histogram->lock), shared);
   const auto entries = key.histogram->top(n);
@@ -187,8 +188,8 @@ void OneAgainstSome::visit_frequent(bool shared, Visit visit) const {
 }
 
 template <class Visit>
-void OneAgainstSome::visit_pairs(ClassId y, const std::vector<ActiveKey>& keys, bool shared,
-                                 Visit visit) const {
+RECALLTREE_INLINE void OneAgainstSome::visit_pairs(ClassId y, const std::vector<ActiveKey>& keys,
+                                                   bool shared, Visit visit) const {
   auto& table = const_cast<ClassPairs::Table&>(pairs_[y]);
   SpinLock::Guard guard(table.lock, shared);
   for (std::uint32_t k = 0; k < keys.size(); ++k) {
