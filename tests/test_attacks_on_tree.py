@@ -69,6 +69,7 @@ def test_attack_32_nodes_with_two_parents_or_none(tmp_path):
         ("tree", "histograms.offsets"),
         ("lom", "labels.offsets"),
         ("some", "histograms.offsets"),
+        ("some", "class_nodes.offsets"),
         ("some", "keys.offsets"),
         ("sparse some", "pairs.offsets"),
     ],

@@ -48,7 +48,7 @@ FLOATS = [(m, n) for m in ("tree", "sparse tree", "all", "lom", "some", "sparse 
     "tree.margins", "labels.values", "keys.examples", "keys.weights", "keys.accumulators",
     "keys.roots", "pairs.counts", "pairs.weights", "pairs.accumulators", "classes.sums",
     "classes.bias", "classes.bias_accumulators", "frequent.roots", "centring.moments",
-    "centring.sums", "vote.scales", "counted.examples",
+    "centring.sums", "vote.scales", "counted.examples", "tree.passed", "class_nodes.counts",
 )]  # fmt: skip
 FLOATS = [(model, name) for model, name in FLOATS if len(forge(model).tensors.get(name, ()))]
 

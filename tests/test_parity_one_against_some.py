@@ -26,6 +26,7 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
         self.core = core
         self.forest.goes_right = self.goes_right
         self.forest.stops = self.stops
+        self.forest.labels = self.labels
         self.forest.learner = FollowingLearner(self.forest.learner, self.core_router)
         self.least_doubt, self.forest.least = self.forest.least, self.least
         self.forest_keys, self.forest.keys = self.forest.keys, self.keys
@@ -46,6 +47,10 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
         }
         self.core_nodes = self.core.model.key_nodes(self.core.rows(row)) if self.classes else []
         self.core_nodes = [self.forest.nodes[n] for n in self.core_nodes]
+        self.core_labels = {
+            node.number: self.core.model.node(node.number)["labels"].tolist()
+            for node in self.core_nodes
+        }
         self.core_accumulators = {y: self.core_accumulator(y) for y in self.classes}
         self.core_frequent = self.core.model.frequent_classes()[0].tolist()
         if self.classes:
@@ -57,8 +62,8 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
     def goes_right(self, node, margin):
         def core_counted(side):
             child = self.core.model.node(node.number)["right" if side else "left"]
-            total = self.core.model.node(child)["counts"].sum() if child >= 0 else 0.0
-            before = node.children[side].histogram.total if node.children[side] else 0.0
+            total = self.core.model.node(child)["passed"] if child >= 0 else 0.0
+            before = node.children[side].passed.total if node.children[side] else 0.0
             return total > self.fading * (before + self.weight / 2)
 
         def core_says():
@@ -138,6 +143,14 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
         theirs = self.core_rankings[int(key)]
         own = super().ranking(key)
         assert_close([counts[y] for y in theirs], [counts[y] for y in own], "ranking")
+        return theirs
+
+    def labels(self, node):
+        # Equal counts, and sums in another order, as above.
+        own = type(self.forest).labels(self.forest, node)
+        theirs = self.core_labels.get(node.number, own)
+        counts = node.histogram.counts
+        assert_close([counts[y] for y in theirs], [counts[y] for y in own], "labels of a node")
         return theirs
 
     def best_candidates(self, values):
@@ -233,8 +246,11 @@ def assert_nodes_agree(model, reference):
         theirs = model.node(node.number)
         children = [-1 if child is None else child.number for child in node.children]
         assert [theirs["left"], theirs["right"]] == children
-        assert theirs["labels"].tolist() == list(node.histogram.counts)
-        assert_close(theirs["counts"], list(node.histogram.counts.values()), "counts of a node")
+        assert_close(theirs["passed"], node.passed.total, "passed", COUNT_TOLERANCE)
+        labels, counts = theirs["labels"].tolist(), node.histogram.counts
+        assert_close(theirs["counts"], [counts[y] for y in labels], "counts of a node")
+        largest = sorted(counts.values(), reverse=True)[: reference.forest.max_labels]
+        assert_close(theirs["counts"], largest, "largest counts of a node")
         weights = node.router.weights - reference.beginnings[node.number][:-1]
         assert_close(theirs["weights"], weights, "router", VOTE_TOLERANCE)
         assert_close(theirs["bias"], node.router.bias, "router's bias", VOTE_TOLERANCE)

@@ -100,17 +100,20 @@ nb::dict histogram(const OneAgainstSome& model, std::uint32_t feature) {
 }
 
 nb::dict node(const OneAgainstSome& model, NodeId n) {
-  const Tree& tree = model.forest().tree();
-  check_node(n, tree.size());
-  const LabelHistogram& histogram = tree[n].histogram;
-  nb::dict out =
-      row_dict(model.forest().routers(), tree[n].router, model.config().learner.n_features);
-  std::vector<double> counts(histogram.counts());
-  for (double& count : counts) count /= model.unit();
-  out["left"] = static_cast<std::int32_t>(tree[n].left.load());
-  out["right"] = static_cast<std::int32_t>(tree[n].right.load());
-  out["depth"] = tree[n].depth;
-  out["labels"] = to_numpy(std::vector<std::uint32_t>(histogram.labels()));
+  check_node(n, model.forest().n_nodes());
+  const KeyNode& node = model.forest().node(n);
+  nb::dict out = row_dict(model.forest().routers(), node.router, model.config().learner.n_features);
+  std::vector<std::uint32_t> labels;
+  std::vector<double> counts;
+  for (const auto& entry : node.histogram.entries()) {
+    labels.push_back(entry.label);
+    counts.push_back(entry.count() / model.unit());
+  }
+  out["left"] = static_cast<std::int32_t>(node.left.load());
+  out["right"] = static_cast<std::int32_t>(node.right.load());
+  out["depth"] = node.depth;
+  out["passed"] = node.passed / model.unit();
+  out["labels"] = to_numpy(std::move(labels));
   out["counts"] = to_numpy(std::move(counts));
   return out;
 }
@@ -154,7 +157,7 @@ void bind(nb::module_& m, const char* name) {
            [](const Model& t) { return labels_and_counts(t.frequent_classes()); })
       .def("key_nodes", &key_nodes<Model>, "rows"_a)
       .def("explain_classes", &explain_classes<Model>, "rows"_a, "class_ids"_a)
-      .def_prop_ro("n_nodes", [](const Model& t) { return t.forest().tree().size(); })
+      .def_prop_ro("n_nodes", [](const Model& t) { return t.forest().n_nodes(); })
       .def_prop_ro("max_candidates_now", &Model::max_candidates)
       .def_prop_ro("vote_scales", &Model::vote_scales);
   bind_common(c);

@@ -8,6 +8,8 @@ namespace {
 
 // Depth of trees whose leaves vote, if there are enough classes.
 constexpr std::uint32_t kMaxDepth = 7;
+// Labels in the histogram of a leaf: it has met more, but the others hardly count.
+constexpr std::uint32_t kMaxLabels = 128;
 // The random hyperplane at which a router begins: its norm, and of dense examples the features.
 constexpr float kRandomNorm = 0.5f;
 constexpr std::uint64_t kRandomFeatures = 16;
@@ -19,6 +21,15 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+// How many labels the histogram of a node holds. On the path they are the candidates; every other
+// tree has two keys, which share the entries that an example may read.
+std::uint32_t labels_of_node(const OneAgainstSomeConfig& config, std::size_t n_trees) {
+  if (config.keys == Keys::path)
+    return std::min({config.max_labels, config.max_candidates, config.max_entries});
+  const auto keys = static_cast<std::uint32_t>(std::max<std::size_t>(1, 2 * n_trees));
+  return std::min({config.max_labels, kMaxLabels, std::max(1u, config.max_entries / keys)});
+}
+
 }  // namespace
 
 ForestRules::ForestRules(const OneAgainstSomeConfig& config)
@@ -26,16 +37,11 @@ ForestRules::ForestRules(const OneAgainstSomeConfig& config)
       n_trees_(config.keys == Keys::features ? 0
                : config.keys == Keys::path   ? 1
                                              : config.n_trees),
-      max_labels_(config.keys == Keys::path ? config.max_candidates : config.max_labels),
+      max_labels_(labels_of_node(config, n_trees_)),
       max_depth_(config.max_depth),
       stops_early_(config.keys == Keys::path),
       bound_lambda_(config.bound_lambda),
-      seed_(config.seed) {
-  const std::size_t keys = std::max<std::size_t>(1, stops_early_ ? n_trees_ : 2 * n_trees_);
-  max_labels_ =
-      std::min({max_labels_, std::max(1u, config.max_entries / static_cast<std::uint32_t>(keys)),
-                LabelHistogram::kMaxCandidates});
-}
+      seed_(config.seed) {}
 
 std::uint32_t ForestRules::max_depth(std::size_t n_classes) const {
   if (max_depth_ > 0) return max_depth_;

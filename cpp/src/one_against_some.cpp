@@ -70,6 +70,7 @@ void OneAgainstSome::begin_batch(const Batch&) {
   pairs_.grow_to(n_classes());
   while (classes_.size() < n_classes()) classes_.add([](ClassSums&) {});
   if (has_dense_predictors()) predictors_.grow_to(n_classes());
+  forest_.grow_to(n_classes());
   ranked_.resize(n_classes());
 }
 

@@ -63,8 +63,7 @@ void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, ClassId y, doubl
   if (!first_pass_) return;
 
   if (has_trees) {
-    forest_.update_routers(v.routes, ws.x, y, weight, unit(), learner_, ws.learner, ws.work,
-                           shared);
+    forest_.update_routers(ws.x, y, weight, unit(), learner_, ws, shared);
     forest_.count(v.routes, y, counted, ws.work, shared);
   }
   if (has_trees || has_dense_predictors()) centring_.learn(ws.before.dense, ws.x, weight);

@@ -82,11 +82,11 @@ void OneAgainstSome::load(const State& state) {
 }
 
 std::vector<std::pair<std::string, std::size_t>> OneAgainstSome::memory() const {
-  return {{"histograms", histograms_.bytes() + forest_.tree().histogram_bytes()},
+  return {{"histograms", histograms_.bytes() + forest_.histogram_bytes()},
           {"pairs", pairs_.bytes()},
           {"predictors", predictors_.bytes()},
           {"routers", forest_.routers().bytes()},
-          {"nodes", forest_.tree().node_bytes()},
+          {"nodes", forest_.node_bytes()},
           {"classes", classes_.bytes() + ranked_.size() * sizeof(Ranked)},
           {"feature_scale", learner_.scale.bytes() + centring_.bytes()}};
 }

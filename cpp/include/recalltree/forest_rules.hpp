@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config.hpp"
+#include "criteria.hpp"
 #include "example.hpp"
 #include "types.hpp"
 #include "workspace.hpp"
@@ -19,8 +20,8 @@ class ForestRules {
   explicit ForestRules(const OneAgainstSomeConfig& config);
 
   std::size_t n_trees() const { return n_trees_; }
-  std::uint32_t max_labels() const { return max_labels_; }  // of a key that vote
-  double bound_lambda() const { return bound_lambda_; }
+  std::uint32_t max_labels() const { return max_labels_; }  // in the histogram of a node
+  bool stops_early() const { return stops_early_; }
   std::uint32_t max_depth(std::size_t n_classes) const;
 
   // The route of prediction in every tree, and the nodes that vote: those where routes end, then
@@ -54,10 +55,15 @@ class ForestRules {
         find_second_key(x, bottom, t, v, work, child, margin);
   }
 
-  // What a key with this total votes for a label with this count.
-  static float vote(const NodeKey& key, double count, double total) {
-    const double scale = total > 0.0 ? 1.0 / total : 0.0;
-    return key.trust * std::sqrt(static_cast<float>(count * scale));
+  // What a key with this total votes for a label, over the root of the label's count.
+  static float vote_scale(const NodeKey& key, double total) {
+    return total > 0.0 ? static_cast<float>(key.trust / std::sqrt(total)) : 0.0f;
+  }
+  // The bound of recall of a node whose histogram lists so many labels, with this mass, of
+  // examples with this total. As long as there is room for more, all labels are there.
+  double recall_bound(std::size_t n_labels, double mass, double total, double unit) const {
+    const bool is_all = n_labels < max_labels_ || mass >= total;
+    return recall_lower_bound(is_all ? 1.0 : mass / total, total / unit, bound_lambda_);
   }
 
  private:

@@ -25,6 +25,11 @@ struct RouteStep {
 };
 using Route = std::vector<RouteStep>;
 
+// The weight of the examples of its class that passed a node on the way, and the node beside it.
+struct Passed {
+  double on = 0.0, beside = 0.0;
+};
+
 // A node that votes on the example.
 struct NodeKey {
   NodeId node;
@@ -47,7 +52,8 @@ struct VotingWorkspace {
   std::vector<double> key_gradient;
   std::vector<Route> routes;  // by tree
   std::vector<NodeKey> node_keys;
-  float own_node_vote = 0.0f;  // of the nodes for the example's class
+  std::vector<std::vector<Passed>> passed;  // by tree and depth
+  float own_node_vote = 0.0f;               // of the nodes for the example's class
 };
 
 }  // namespace recalltree

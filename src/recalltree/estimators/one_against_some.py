@@ -32,7 +32,8 @@ class OneAgainstSomeClassifier(OnlineClassifier):
     max_candidates : int or None, default=None
         How many classes are compared (F). None is 40 if only features vote, otherwise 100.
     max_labels : int, default=512
-        How many labels the histogram of a key holds, those with the largest counts (M).
+        How many labels the histogram of a key holds, those with the largest counts (M). That of a
+        leaf holds no more than 128 in any case.
     max_entries : int, default=2500
         How many entries of histograms are read for one example (E): the features that count most
         come first, and in each histogram the labels with the largest counts.

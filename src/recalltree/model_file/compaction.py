@@ -14,9 +14,11 @@ Arrays = dict[str, NDArray[Any]]
 
 DTYPES = ("float32", "float16", "bfloat16")
 
-#: What learning needs alone: AdaGrad's accumulators, in which order a node met its labels, and the
-#: margins by which LOMTree chooses the sides of the classes.
-_TRAINING_ONLY = ("accumulators", "bias_accumulators", "arrivals", "margins")
+#: What learning needs alone: AdaGrad's accumulators, in which order a node met its labels, the
+#: margins by which LOMTree chooses the sides of the classes, and who passed the nodes of trees that
+#: vote.
+_TRAINING_ONLY = ("accumulators", "bias_accumulators", "arrivals", "margins", "passed")
+_COUNTED_BY_CLASS = "class_nodes."
 
 
 #: Weights that stay as they are: how much the votes of one-against-some's keys count.
@@ -83,7 +85,7 @@ def compact_state(state: Arrays, bfloat16: frozenset[str], dtype: str) -> Compac
 
 
 def _is_for_training(name: str) -> bool:
-    return name.rsplit(".", 1)[-1] in _TRAINING_ONLY
+    return name.rsplit(".", 1)[-1] in _TRAINING_ONLY or name.startswith(_COUNTED_BY_CLASS)
 
 
 def _narrow(weights: NDArray[np.float32], dtype: str, name: str) -> NDArray[Any]:

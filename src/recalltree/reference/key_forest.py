@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from .key_histogram import KeyHistogram
 from .label_histogram import LabelHistogram, recall_lower_bound
 from .linear_learner import LinearModel, Term, score
 
@@ -63,14 +64,15 @@ def random_hyperplane(seed, tree, place, n_features, sparse):
 
 
 class KeyNode:
-    """A node: its router, its label histogram, its children."""
+    """A node: its router, its label histograms, its children."""
 
     def __init__(self, number, tree, place, router):
         self.number = number
         self.tree = tree
         self.place = place  # 1 at the root, 2 p and 2 p + 1 below p
         self.router = router
-        self.histogram = LabelHistogram()
+        self.passed = LabelHistogram()  # of the examples on their way
+        self.histogram = KeyHistogram()  # of those it is a key for
         self.children = [None, None]
 
 
@@ -86,7 +88,7 @@ class KeyForest:
     max_depth : int or None
         Their depth. None follows the number of classes.
     max_labels : int
-        How many labels of a node vote, those with the largest counts.
+        How many labels the histogram of a node holds, those with the largest counts.
     stops_early : bool
         Whether an example stops where the bound of recall would get worse, as in the paper.
     bound_lambda : float
@@ -143,8 +145,10 @@ class KeyForest:
 
     def recall(self, node):
         """Return the bound of a node's recall."""
-        recall = node.histogram.empirical_recall(self.max_labels)
-        return recall_lower_bound(recall, node.histogram.total, self.bound_lambda)
+        histogram = node.histogram
+        mass = sum(histogram.counts[y] for y in self.labels(node))
+        recall = 1.0 if len(histogram.counts) <= self.max_labels else mass / histogram.total
+        return recall_lower_bound(min(1.0, recall), histogram.total, self.bound_lambda)
 
     def stops(self, node, child):
         """Tell whether an example stops above a child."""
@@ -211,7 +215,7 @@ class KeyForest:
 
     def labels(self, node):
         """Return the labels of a node that vote."""
-        return node.histogram.candidates(self.max_labels)
+        return node.histogram.ranking()[: self.max_labels]
 
     def update_routers(self, routes, z, y, weight):
         """Teach the routers on the way to send y where the entropy of the labels gets lower."""
@@ -226,12 +230,15 @@ class KeyForest:
         """Return how much the total entropy of a child grows with one more example of y."""
         if child is None:
             return 0.0
-        histogram = child.histogram
+        histogram = child.passed
         after = (histogram.total + weight) * histogram.entropy_with(y, weight)
         return after - histogram.total * histogram.entropy()
 
     def count(self, routes, y, weight):
-        """Count an example at the nodes on its way, and at the child that comes next."""
+        """Count an example at the nodes on its way, and at the child that comes next.
+
+        Only the last one of them can be its key, unless routes stop early.
+        """
         for path, side in routes:
             nodes = list(path)
             if side is not None:
@@ -240,9 +247,12 @@ class KeyForest:
                     last.children[side] = self.make_node(last.tree, 2 * last.place + side)
                 nodes.append(last.children[side])
             for node in nodes:
+                node.passed.add(y, weight)
+            for node in nodes if self.stops_early else nodes[-1:]:
                 node.histogram.add(y, weight)
 
     def fade(self, factor):
         """Let everything counted so far be worth `factor` of what it was."""
         for node in self.nodes:
+            node.passed.fade(factor)
             node.histogram.fade(factor)

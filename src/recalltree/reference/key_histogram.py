@@ -1,4 +1,4 @@
-"""The label counts of a key that is a feature."""
+"""The label counts of a key: of a feature, or of a node where examples end."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ class KeyHistogram:
         self.counts: dict[int, float] = {}
         self.reached: dict[int, int] = {}  # when a label reached its count
         self.time = 0
+        self.total = 0.0
 
     def add(self, label, count):
         """Count a label."""
         self.time += 1
         self.counts[label] = self.counts.get(label, 0.0) + count
         self.reached[label] = self.time
+        self.total += count
 
     def fade(self, factor):
         """Multiply all counts."""
         self.counts = {label: factor * count for label, count in self.counts.items()}
+        self.total *= factor
 
     def ranking(self):
         """Return the labels, the largest count first; equal ones: the first to reach it."""

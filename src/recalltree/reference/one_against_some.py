@@ -23,8 +23,10 @@ candidates if it is missing; A, B and u then do not learn, since the keys did no
 * An example is scored before it is counted. Later passes do not count it again, and leave it out of
   the counts of its features. Of the nodes they do not: they hold many examples, and it may end now
   where it was not counted. Routers learn in the first pass only.
-* A histogram lists the M labels with the largest counts. The features list them in turn, those with
-  the largest u_k |v_k| first, until E entries are read. They find candidates; scores are exact.
+* A histogram lists the M labels with the largest counts; that of a leaf no more than 128, that of
+  a node on the paper's path no more than F. The features list them in turn, those with the largest
+  u_k |v_k| first, until E entries are read. They find candidates; the scores that they give are
+  exact, those of nodes are as the histograms have them.
 * Where features are sparse, or the only keys, w_y has a weight only for those that some example of
   class y had. Otherwise w_y has a weight for every feature.
 * If the keys vote for fewer than F classes, the most frequent ones fill up.
@@ -53,6 +55,8 @@ VOTE_OFFSET, PREDICTOR_OFFSET = 0.1, 0.03
 LATER_PASS = 0.5
 # A candidate whose score is wrong by less does not learn: for sparse and for dense predictors.
 SMALL_GRADIENT_OF_PAIRS, SMALL_GRADIENT_OF_ROWS = 0.03, 0.003
+# Labels in the histogram of a leaf: there are more, but the others hardly count.
+MAX_LABELS_OF_LEAF = 128
 # A count with less than this share of the example left was all its own.
 ROUNDING = 1e-3
 
@@ -146,13 +150,13 @@ class OneAgainstSomeReference:
         router_learner: Any = LinearLearner(n_features, loss, learning_rate)
         router_learner.scale = self.centring
         n_trees = {"features": 0, "path": 1}.get(keys, n_trees)
-        n_keys = n_trees if keys == "path" else 2 * n_trees
-        labels_of_node = self.max_candidates if keys == "path" else max_labels
+        share = max_entries if keys == "path" else max(1, max_entries // max(1, 2 * n_trees))
+        labels_of_node = self.max_candidates if keys == "path" else MAX_LABELS_OF_LEAF
         self.forest = KeyForest(
             n_features,
             n_trees=n_trees,
             max_depth=max_depth,
-            max_labels=min(labels_of_node, max(1, max_entries // max(1, n_keys))),
+            max_labels=min(max_labels, labels_of_node, share),
             stops_early=keys == "path",
             bound_lambda=bound_lambda,
             sparse=sparse,
