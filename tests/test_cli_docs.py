@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import environment, tensors_of
+from quick_command import quick_command
 
 PAGE = Path(__file__).parents[1] / "docs" / "command-line.md"
 WHAT_IT_DOES = "train animals.vw --passes 3"
@@ -36,12 +37,10 @@ def folder(tmp_path_factory):
     """Return a folder to run the examples in, and an environment that knows the command."""
     path = tmp_path_factory.mktemp("docs")
     (path / "bin").mkdir()
-    command = path / "bin" / "recalltree"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m recalltree "$@"\n')
-    command.chmod(0o755)
     env = environment()
     env["PATH"] = f"{path / 'bin'}{os.pathsep}{env['PATH']}"
-    return path, env
+    with quick_command(path / "bin" / "recalltree", env):
+        yield path, env
 
 
 def test_the_examples_do_what_they_say(folder):
