@@ -144,18 +144,18 @@ std::vector<std::pair<std::string, std::size_t>> MappedOneAgainstSome::memory() 
     return state_.has(name) ? state_.array(name).size * each : 0;
   };
   const std::size_t weight = pair_weights_.kind == 'f' ? 4 : 2;
-  return {{"histograms", keys_.size_bytes() + had_.size_bytes() + key_weights_.size_bytes() +
-                             bytes("keys.accumulators", 4) + key_offsets_.size_bytes() +
-                             labels_.size_bytes() + roots_.size_bytes() +
-                             forest_.histogram_bytes()},
-          {"pairs", pair_offsets_.size_bytes() + pair_keys_.size_bytes() + counts_.size_bytes() +
-                        pair_weights_.size * weight + bytes("pairs.accumulators", 4)},
-          {"predictors", predictors_->bytes()},
-          {"routers", forest_.routers().bytes()},
-          {"nodes", forest_.node_bytes()},
-          {"classes", class_sums_.size_bytes() + bias_.size_bytes() +
-                          bytes("classes.bias_accumulators", 4) + 2 * frequent_.size_bytes()},
-          {"feature_scale", scale_.size_bytes() + centring_.bytes()}};
+  return {
+      {"histograms", keys_.size_bytes() + had_.size_bytes() + key_weights_.size_bytes() +
+                         bytes("keys.accumulators", 4) + key_offsets_.size_bytes() +
+                         labels_.size_bytes() + roots_.size_bytes() + forest_.histogram_bytes()},
+      {"pairs", pair_offsets_.size_bytes() + pair_keys_.size_bytes() + counts_.size_bytes() +
+                    pair_weights_.size * weight + bytes("pairs.accumulators", 4)},
+      {"predictors", predictors_->bytes()},
+      {"routers", forest_.routers().bytes()},
+      {"nodes", forest_.node_bytes()},
+      {"classes", class_sums_.size_bytes() + bias_.size_bytes() +
+                      bytes("classes.bias_accumulators", 4) + 2 * frequent_.size_bytes()},
+      {"feature_scale", scale_.size_bytes() + centring_.bytes()}};
 }
 
 }  // namespace recalltree
