@@ -51,9 +51,8 @@ def section(records: Sequence[Record]) -> Section:
         if laws:
             page.say(growth(laws))
             page.say(crossings(name, laws, points))
-        page.figure(
-            f"cost-{name}", f"Cost on {name} by number of classes", partial(draw, points=points)
-        )
+        caption = f"Cost per example on {name} by number of classes"
+        page.figure(f"cost-{name}", caption, partial(draw, points=points))
     return page
 
 
@@ -146,5 +145,6 @@ def draw(figure: Any, points: Points) -> None:
         for i, algorithm in enumerate(ALGORITHMS):
             if (algorithm, measure) in points:
                 axes.plot(*points[algorithm, measure], label=NAMES[algorithm], **look(i))
-        axes.set(xscale="log", yscale="log", xlabel="classes", ylabel=label)
+        short = label.replace("hyperplane ", "").replace(" per example", "")
+        axes.set(xscale="log", yscale="log", xlabel="classes", ylabel=short)
     panels[0].legend()
