@@ -122,11 +122,20 @@ def verdict(name: str, algorithm: str, curves: Curves) -> str:
     hoped = error_at(curves[algorithm, "restarted", None], 0.5 + WITHIN)
     half_life = "no decay" if best[2] is None else f"a half-life of {best[2]:g} of the stream"
     recovers = "It recovers" if changed[best] <= RECOVERED else "It does not recover"
+    by_weights = times_restarted(best, curves, best[2])
+    slow = ""
+    if best[2] is not None and by_weights is not None and by_weights > RECOVERED:
+        left = percent(0.5 ** (WITHIN / best[2]))
+        slow = (
+            f" Counts are not all that is slow: of the old ones, {left}% are left by then, and it "
+            f"makes {by_weights:.2f} times the errors of a restarted one with the same half-life. "
+            "The weights of predictors and routers do not fade."
+        )
     return (
         f"**{name}**, {NAMES[algorithm]}: a tenth of the stream after the change the error is "
         f"{percent(error_at(curves[best], 0.5 + WITHIN))}% with {half_life}, the best of those "
         f"tried, where a restarted model has {percent(hoped)}%. {recovers} within a tenth of the "
-        f"stream ({changed[best]:.2f} times; {RECOVERED:g} is asked)."
+        f"stream ({changed[best]:.2f} times; {RECOVERED:g} is asked).{slow}"
     )
 
 
