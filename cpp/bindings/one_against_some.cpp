@@ -1,7 +1,7 @@
 #include "recalltree/one_against_some.hpp"
 
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include "explanation.hpp"
 #include "learner.hpp"

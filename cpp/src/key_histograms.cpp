@@ -8,6 +8,9 @@ namespace {
 
 bool larger(const KeyHistograms::Entry& entry, float root) { return entry.root > root; }
 
+// The root of the smallest float that has all its digits: the counts of smaller ones may be 0.
+constexpr float kFaded = 0x1p-63f;
+
 }  // namespace
 
 // Where a label with this root stands, or the size if it is not there.
@@ -15,7 +18,8 @@ std::size_t KeyHistograms::position(const Key& key, ClassId label, float root) c
   const Entry* const begin = key.entries;
   const Entry* const end = begin + key.size;
   const auto is_label = [label](const Entry& entry) { return entry.label == label; };
-  if (root == 0.0f) return key.size;
+  // Without a count it is new, unless its count has faded away; its root is then not far from it.
+  if (root == 0.0f && (key.size == 0 || begin[key.size - 1].root > kFaded)) return key.size;
   // The histogram is sorted, so that only the labels with the same count need a look.
   const Entry* to = std::lower_bound(begin, end, root, larger);
   while (to != end && to->root == root && !is_label(*to)) ++to;
@@ -24,7 +28,14 @@ std::size_t KeyHistograms::position(const Key& key, ClassId label, float root) c
   return static_cast<std::size_t>(std::find_if(begin, end, is_label) - begin);
 }
 
-std::size_t KeyHistograms::raise(Key& key, ClassId label, float before, float after) {
+void KeyHistograms::set_weight(Key& key, ClassId label, float root, float weight) {
+  // A label that fell behind the last of a full histogram is not there.
+  if (key.size == max_labels_ && root < key.entries[key.size - 1].root) return;
+  if (const std::size_t at = position(key, label, root); at < key.size)
+    key.entries[at].weight = weight;
+}
+
+std::size_t KeyHistograms::raise(Key& key, ClassId label, float before, float after, float weight) {
   std::size_t at = key.size;
   // A label that fell behind the last of a full histogram is not there.
   if (key.size < max_labels_ || before >= key.entries[key.size - 1].root)
@@ -44,7 +55,7 @@ std::size_t KeyHistograms::raise(Key& key, ClassId label, float before, float af
                                [](const Entry& entry, float root) { return entry.root >= root; });
   const std::size_t moved = static_cast<std::size_t>(key.entries + at - to);
   std::memmove(to + 1, to, moved * sizeof(Entry));
-  *to = {label, after};
+  *to = {label, after, weight};
   return moved + 1;
 }
 
@@ -80,7 +91,7 @@ void KeyHistograms::save(State& state) const {
   std::vector<std::uint32_t> keys, labels;
   std::vector<std::uint64_t> offsets{0};
   std::vector<double> examples;
-  std::vector<float> weights, accumulators, roots;
+  std::vector<float> weights, accumulators, roots, predictors;
   for (std::size_t k = 0; k < keys_.size(); ++k) {
     const Key* key = keys_.peek(k);
     if (key == nullptr || key->examples == 0.0) continue;
@@ -91,6 +102,7 @@ void KeyHistograms::save(State& state) const {
     for (const Entry& entry : key->top(key->size)) {
       labels.push_back(entry.label);
       roots.push_back(entry.root);
+      predictors.push_back(entry.weight);
     }
     offsets.push_back(labels.size());
   }
@@ -101,6 +113,7 @@ void KeyHistograms::save(State& state) const {
   state.put("keys.offsets", offsets);
   state.put("keys.labels", labels);
   state.put("keys.roots", roots);
+  state.put("keys.predictors", predictors);
 }
 
 void KeyHistograms::load(const State& state) {
@@ -111,6 +124,7 @@ void KeyHistograms::load(const State& state) {
   const auto offsets = state.get<std::uint64_t>("keys.offsets");
   const auto labels = state.get<std::uint32_t>("keys.labels");
   const auto roots = state.get<float>("keys.roots");
+  const auto predictors = state.get<float>("keys.predictors");
   for (std::size_t i = 0; i < keys.size(); ++i) {
     Key& key = keys_.touch(keys[i]);
     key.examples = examples[i];
@@ -118,7 +132,7 @@ void KeyHistograms::load(const State& state) {
     key.accumulator = accumulators[i];
     for (std::size_t j = offsets[i]; j < offsets[i + 1]; ++j) {
       make_room(key);
-      key.entries[key.size++] = {labels[j], roots[j]};
+      key.entries[key.size++] = {labels[j], roots[j], predictors[j]};
     }
   }
 }

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <string>
 
 namespace recalltree {
 
@@ -22,15 +24,13 @@ MappedOneAgainstSome::MappedOneAgainstSome(const OneAgainstSomeConfig& config, S
   key_offsets_ = state_.get<std::uint64_t>("keys.offsets", keys_.size() + 1);
   labels_ = state_.get<std::uint32_t>("keys.labels");
   roots_ = state_.get<float>("keys.roots", labels_.size());
+  entry_weights_ = weights_array("keys.predictors", labels_.size());
   check_keys();
 
   pair_offsets_ = state_.get<std::uint64_t>("pairs.offsets", n_classes() + 1);
   pair_keys_ = state_.get<std::uint32_t>("pairs.keys");
   counts_ = state_.get<float>("pairs.counts", pair_keys_.size());
-  pair_weights_ = state_.array("pairs.weights");
-  require(pair_weights_.kind == 'f' || pair_weights_.kind == 'e' || pair_weights_.kind == 'H',
-          "array 'pairs.weights' has the wrong type");
-  State::check_length("pairs.weights", pair_weights_.size, pair_keys_.size());
+  pair_weights_ = weights_array("pairs.weights", pair_keys_.size());
   check_offsets(pair_offsets_, pair_keys_.size(), "pairs.offsets");
 
   class_sums_ = state_.get<double>("classes.sums", 2 * n_classes());
@@ -41,7 +41,7 @@ MappedOneAgainstSome::MappedOneAgainstSome(const OneAgainstSomeConfig& config, S
   require(frequent_.size() <= config.max_labels, "'frequent.labels' is longer than a histogram");
 
   centring_.load(state_);
-  scales_ = state_.get<float>("vote.scales", 4);
+  scales_ = state_.get<float>("vote.scales", 6);
   const auto counted = state_.get<double>("counted.examples", 2);
   const auto n = state_.get<std::uint64_t>("counted.n", 1)[0];
   require(n <= n_examples_ && (n > 0) == (n_examples_ > 0),
@@ -55,6 +55,14 @@ MappedOneAgainstSome::MappedOneAgainstSome(const OneAgainstSomeConfig& config, S
   if (state_.has("classes.bias_accumulators"))
     state_.get<float>("classes.bias_accumulators", n_classes());
   state_.check_all_read();
+}
+
+Array MappedOneAgainstSome::weights_array(const char* name, std::size_t size) const {
+  const Array weights = state_.array(name);
+  if (weights.kind != 'f' && weights.kind != 'e' && weights.kind != 'H')
+    throw std::invalid_argument(std::string("state: array '") + name + "' has the wrong type");
+  State::check_length(name, weights.size, size);
+  return weights;
 }
 
 bool MappedOneAgainstSome::is_complete() const {
@@ -89,6 +97,11 @@ void MappedOneAgainstSome::check() const {
     }
   }
   check_finite(roots_, "keys.roots");
+  with_weights(entry_weights_, [&](const auto* weights) {
+    for (std::size_t i = 0; i < labels_.size(); ++i)
+      require(std::isfinite(widen(weights[i])),
+              "'keys.predictors' holds a number that is not finite");
+  });
   check_pairs();
   check_finite(had_, "keys.examples");
   check_finite(key_weights_, "keys.weights");
@@ -108,7 +121,7 @@ void MappedOneAgainstSome::check_pairs() const {
       require(pair_keys_[i] < config_.n_features &&
                   (i == pair_offsets_[y] || pair_keys_[i - 1] < pair_keys_[i]),
               "'pairs.keys' is not a sorted list of features");
-  with_weights([&](const auto* weights) {
+  with_weights(pair_weights_, [&](const auto* weights) {
     for (std::size_t i = 0; i < pair_keys_.size(); ++i)
       require(std::isfinite(widen(weights[i])),
               "'pairs.weights' holds a number that is not finite");
@@ -143,19 +156,21 @@ std::vector<std::pair<std::string, std::size_t>> MappedOneAgainstSome::memory() 
   const auto bytes = [this](const char* name, std::size_t each) {
     return state_.has(name) ? state_.array(name).size * each : 0;
   };
-  const std::size_t weight = pair_weights_.kind == 'f' ? 4 : 2;
-  return {
-      {"histograms", keys_.size_bytes() + had_.size_bytes() + key_weights_.size_bytes() +
-                         bytes("keys.accumulators", 4) + key_offsets_.size_bytes() +
-                         labels_.size_bytes() + roots_.size_bytes() + forest_.histogram_bytes()},
-      {"pairs", pair_offsets_.size_bytes() + pair_keys_.size_bytes() + counts_.size_bytes() +
-                    pair_weights_.size * weight + bytes("pairs.accumulators", 4)},
-      {"predictors", predictors_->bytes()},
-      {"routers", forest_.routers().bytes()},
-      {"nodes", forest_.node_bytes()},
-      {"classes", class_sums_.size_bytes() + bias_.size_bytes() +
-                      bytes("classes.bias_accumulators", 4) + 2 * frequent_.size_bytes()},
-      {"feature_scale", scale_.size_bytes() + centring_.bytes()}};
+  const auto weights_bytes = [](const Array& weights) {
+    return weights.size * (weights.kind == 'f' ? 4 : 2);
+  };
+  return {{"histograms", keys_.size_bytes() + had_.size_bytes() + key_weights_.size_bytes() +
+                             bytes("keys.accumulators", 4) + key_offsets_.size_bytes() +
+                             labels_.size_bytes() + roots_.size_bytes() +
+                             weights_bytes(entry_weights_) + forest_.histogram_bytes()},
+          {"pairs", pair_offsets_.size_bytes() + pair_keys_.size_bytes() + counts_.size_bytes() +
+                        weights_bytes(pair_weights_) + bytes("pairs.accumulators", 4)},
+          {"predictors", predictors_->bytes()},
+          {"routers", forest_.routers().bytes()},
+          {"nodes", forest_.node_bytes()},
+          {"classes", class_sums_.size_bytes() + bias_.size_bytes() +
+                          bytes("classes.bias_accumulators", 4) + 2 * frequent_.size_bytes()},
+          {"feature_scale", scale_.size_bytes() + centring_.bytes()}};
 }
 
 }  // namespace recalltree

@@ -7,15 +7,13 @@
 namespace recalltree {
 namespace {
 
-// Where A and B begin: near where they end on the data they were chosen on.
-constexpr float kFeatureScale = 15.0f, kNodeScale = 1.25f;
+// Where A, S and B begin: near where they end on the data they were chosen on.
+constexpr float kAffinityScale = 15.0f, kShareScale = 10.0f, kNodeScale = 1.25f;
 // A candidate that is wrong by less is not worth its cache misses, of which a table has many and a
 // dense row few.
 constexpr double kSmallGradientOfPairs = 0.03, kSmallGradientOfRows = 0.003;
 // Units of counts grow to 2 to this power.
 constexpr double kMaxHalfLives = 40.0;
-// What is left of a count when it was the example's own, in shares of the example.
-constexpr float kRounding = 1e-3f;
 
 }  // namespace
 
@@ -28,7 +26,8 @@ OneAgainstSome::OneAgainstSome(const OneAgainstSomeConfig& config)
       histograms_(config.max_labels),
       forest_(rules_.config),
       predictors_(config.learner.n_features, false, DenseWeights::Rates::per_row),
-      feature_scale_{kFeatureScale},
+      affinity_scale_{kAffinityScale},
+      share_scale_{kShareScale},
       node_scale_{kNodeScale} {}
 
 Own OneAgainstSome::leave_out(ClassId y, double weight, VotingWorkspace& v, bool shared) const {
@@ -55,6 +54,17 @@ Own OneAgainstSome::leave_out(ClassId y, double weight, VotingWorkspace& v, bool
   else
     std::fill(v.own_root.begin(), v.own_root.end(), 0.0f);
   return own;
+}
+
+// The first lines of a histogram; the processor then sees where it goes.
+void OneAgainstSome::prefetch_entries(const ActiveKey& key) const {
+#if defined(__GNUC__) || defined(__clang__)
+  if (key.histogram == nullptr) return;
+  const auto* line = reinterpret_cast<const char*>(key.histogram->entries);
+  for (int i = 0; i < 4; ++i) __builtin_prefetch(line + 64 * i);
+#else
+  (void)key;
+#endif
 }
 
 void OneAgainstSome::score(const Rows& rows, std::size_t i, Workspace& ws) const {

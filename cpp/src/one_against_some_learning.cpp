@@ -9,7 +9,7 @@ namespace recalltree {
 namespace {
 
 // Sizes of AdaGrad's steps at learning_rate = 1, and what keeps the first of them finite.
-constexpr double kFeatureRate = 0.1, kNodeRate = 0.025;  // of A and B
+constexpr double kFeatureRate = 1.0, kNodeRate = 0.025;  // of A and S, and of B
 constexpr double kKeyRate = 0.2, kPairRate = 0.6, kRowRate = 0.1, kBiasRate = 0.3;
 constexpr double kVoteOffset = 0.1, kPredictorOffset = 0.03;
 // How much larger than the others the score of the right class has to be, for dense predictors.
@@ -45,18 +45,20 @@ void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, ClassId y, doubl
   const Own own = first_pass_ ? Own{y} : leave_out(y, weight, v, shared);
   find_candidates(*this, own, ws, shared);
   score_candidates(*this, 0, own, ws, shared);
-  count_progress(!v.candidates.empty(), y, weight, ws);
+  count_progress(y, weight, ws);
 
   std::size_t at = 0;
   while (at < v.candidates.size() && v.candidates[at].label != y) ++at;
   const bool found = at < v.n_voted;
   if (at == v.candidates.size()) {
-    v.candidates.push_back({y, 0.0f, v.own_node_vote});
+    v.candidates.push_back({y, 0.0f, {.nodes = v.own_node_vote}});
     score_candidates(*this, at, own, ws, shared);
   }
   softmax(at, v);
   const double rate = config_.learning_rate * (first_pass_ ? 1.0 : kLaterPass);
+  find_lessons(own, v, shared);
   // A class that its keys did not find says nothing about how much they should count.
+  if (found && rules_.features_vote) update_feature_votes(at, weight, rate, v);
   if (found) update_votes(weight, rate, v);
   update_predictors(at, weight, rate, ws, shared);
   update_own_pairs(y, v.gradient[at], weight, rate, first_pass_ ? counted : 0.0, ws, shared);
@@ -70,12 +72,11 @@ void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, ClassId y, doubl
   count(y, counted, ws, shared);
 }
 
-void OneAgainstSome::count_progress(bool predicts, ClassId y, double weight, Workspace& ws) const {
-  const std::vector<float>& score = ws.voting.score;
-  const auto best = std::max_element(score.begin(), score.end());
-  // Another thread may have seen a class that nobody has counted yet: then there are no candidates.
-  const bool right =
-      predicts && best != score.end() && ws.voting.candidates[best - score.begin()].label == y;
+void OneAgainstSome::count_progress(ClassId y, double weight, Workspace& ws) const {
+  const VotingWorkspace& v = ws.voting;
+  const auto best = std::max_element(v.score.begin(), v.score.end());
+  // Before anything is counted there are no candidates.
+  const bool right = best != v.score.end() && v.candidates[best - v.score.begin()].label == y;
   ws.progress.count(weight, !right);
 }
 
@@ -92,30 +93,66 @@ void OneAgainstSome::softmax(std::size_t y_at, VotingWorkspace& v) const {
   v.gradient[y_at] -= 1.0;
 }
 
-// Steps on A, B and the weights u of the features.
-void OneAgainstSome::update_votes(double weight, double rate, VotingWorkspace& v) {
-  double features = 0.0, nodes = 0.0;
-  for (std::size_t c = 0; c < v.candidates.size(); ++c) {
-    features += v.gradient[c] * v.vote[c];
-    nodes += v.gradient[c] * v.candidates[c].node_vote;
+void OneAgainstSome::find_lessons(const Own& own, VotingWorkspace& v, bool shared) const {
+  v.lessons.clear(), v.hits.clear();
+  for (std::size_t c = 0; c < v.candidates.size(); ++c)
+    if (std::fabs(v.gradient[c]) >= small_gradient_) v.lessons.push_back({c, 0});
+  for (std::size_t l = 0; l < v.lessons.size(); ++l) {
+    if (l + 1 < v.lessons.size() && !shared) {
+      const ClassPairs::Table& ahead = pairs_[v.candidates[v.lessons[l + 1].candidate].label];
+      for (const ActiveKey& key : v.keys) ahead.prefetch(key.key);
+    }
+    const ClassId z = v.candidates[v.lessons[l].candidate].label;
+    const bool is_left_out = z == own.y && own.count > 0.0;
+    auto& table = const_cast<ClassPairs::Table&>(pairs_[z]);
+    SpinLock::Guard guard(table.lock, shared);
+    for (std::uint32_t k = 0; k < v.keys.size(); ++k) {
+      const std::uint32_t slot = table.find(v.keys[k].key);
+      if (slot == ClassPairs::kNone) continue;
+      v.hits.push_back(
+          {k, slot, is_left_out ? v.own_root[k] : std::sqrt(table.values(slot).count)});
+    }
+    v.lessons[l].hits_end = v.hits.size();
   }
-  if (rules_.features_vote) update_key_weights(weight, rate, v);
-  const auto update = [&](Adaptive& scale, double gradient, double pace) {
-    const double moved = adagrad(scale.accumulator, gradient, weight, rate * pace, kVoteOffset);
-    relaxed_store(scale.value,
-                  static_cast<float>(std::max(0.0, relaxed_load(scale.value) + moved)));
-  };
-  if (rules_.features_vote) update(feature_scale_, features, kFeatureRate);
-  if (forest_.n_trees() > 0) update(node_scale_, nodes, kNodeRate);
 }
 
-void OneAgainstSome::update_key_weights(double weight, double rate, VotingWorkspace& v) {
-  const double A = relaxed_load(feature_scale_.value);
-  v.key_gradient.assign(v.keys.size(), 0.0);
-  std::size_t hit = 0;
+void OneAgainstSome::Adaptive::step(double gradient, double weight, double rate) {
+  const double moved = adagrad(accumulator, gradient, weight, rate, kVoteOffset);
+  relaxed_store(value, static_cast<float>(std::max(0.0, relaxed_load(value) + moved)));
+}
+
+void OneAgainstSome::update_votes(double weight, double rate, VotingWorkspace& v) {
+  double affinity = 0.0, nodes = 0.0;
   for (std::size_t c = 0; c < v.candidates.size(); ++c) {
-    const double pull = v.gradient[c] * A * v.inverse_norm[c];
-    for (; hit < v.hits_end[c]; ++hit) v.key_gradient[v.hits[hit].key] += pull * v.hits[hit].root;
+    affinity += v.gradient[c] * v.candidates[c].sums.affinity * v.inverse_norm[c];
+    nodes += v.gradient[c] * v.candidates[c].sums.nodes;
+  }
+  if (rules_.features_vote) affinity_scale_.step(affinity, weight, rate * kFeatureRate);
+  if (forest_.n_trees() > 0) node_scale_.step(nodes, weight, rate * kNodeRate);
+}
+
+// Only the classes that learn are asked for what they have met; so that those on the wrong side
+// stand for all who are there, they share what the example's class is short of.
+void OneAgainstSome::update_feature_votes(std::size_t y_at, double weight, double rate,
+                                          VotingWorkspace& v) {
+  double wrong = 0.0;
+  for (const Lesson& lesson : v.lessons)
+    if (lesson.candidate != y_at) wrong += v.gradient[lesson.candidate];
+  if (wrong == 0.0 || std::fabs(v.gradient[y_at]) < small_gradient_) return;
+  const double A = relaxed_load(affinity_scale_.value), S = relaxed_load(share_scale_.value);
+  v.key_gradient.assign(v.keys.size(), 0.0);
+  double shares = 0.0;
+  std::size_t hit = 0;
+  for (const Lesson& lesson : v.lessons) {
+    const std::size_t c = lesson.candidate;
+    const double gradient = c == y_at ? v.gradient[c] : v.gradient[c] * -v.gradient[y_at] / wrong;
+    const double norm = A * v.inverse_norm[c];
+    for (; hit < lesson.hits_end; ++hit) {
+      const ActiveKey& key = v.keys[v.hits[hit].key];
+      const double root = gradient * v.hits[hit].root;
+      v.key_gradient[v.hits[hit].key] += root * (norm + S * key.rarity);
+      shares += root * key.pull * key.rarity;
+    }
   }
   for (std::size_t k = 0; k < v.keys.size(); ++k) {
     const double gradient = v.key_gradient[k] * std::fabs(v.keys[k].value);
@@ -124,16 +161,17 @@ void OneAgainstSome::update_key_weights(double weight, double rate, VotingWorksp
     const double moved = adagrad(key.accumulator, gradient, weight, rate * kKeyRate, kVoteOffset);
     relaxed_store(key.weight, static_cast<float>(std::max(0.0, relaxed_load(key.weight) + moved)));
   }
+  share_scale_.step(shares, weight, rate * kFeatureRate);
 }
 
 // All candidates that are wrong enough, but for the pairs of the example's own class.
 void OneAgainstSome::update_predictors(std::size_t y_at, double weight, double rate, Workspace& ws,
                                        bool shared) {
   VotingWorkspace& v = ws.voting;
-  for (std::size_t c = 0; c < v.candidates.size(); ++c) {
-    if (std::fabs(v.gradient[c]) < small_gradient_) continue;
+  for (std::size_t l = 0; l < v.lessons.size(); ++l) {
+    const std::size_t c = v.lessons[l].candidate;
     const float G = update_bias(ws.rows[c], v.gradient[c], weight, rate, shared);
-    if (rules_.weights_in_pairs && c != y_at) update_pairs(c, weight, rate, v, shared);
+    if (rules_.weights_in_pairs && c != y_at) update_pairs(l, weight, rate, v, shared);
     if (has_dense_predictors()) {
       // Features of one spread share a rate: that of the bias.
       const double pace = rate * kRowRate * weight / std::sqrt(G + kPredictorOffset);
@@ -144,28 +182,47 @@ void OneAgainstSome::update_predictors(std::size_t y_at, double weight, double r
 }
 
 // A class learns what is not it by the features that it has met.
-void OneAgainstSome::update_pairs(std::size_t c, double weight, double rate,
-                                  const VotingWorkspace& v, bool shared) {
-  ClassPairs::Table& table = pairs_[v.candidates[c].label];
-  SpinLock::Guard guard(table.lock, shared);
-  for (std::size_t h = c > 0 ? v.hits_end[c - 1] : 0; h < v.hits_end[c]; ++h) {
+void OneAgainstSome::update_pairs(std::size_t lesson, double weight, double rate,
+                                  VotingWorkspace& v, bool shared) {
+  const std::size_t c = v.lessons[lesson].candidate;
+  const ClassId z = v.candidates[c].label;
+  ClassPairs::Table& table = pairs_[z];
+  for (std::size_t h = lesson > 0 ? v.lessons[lesson - 1].hits_end : 0;
+       h < v.lessons[lesson].hits_end; ++h) {
     const ActiveKey& key = v.keys[v.hits[h].key];
-    // Another thread may have moved the pairs.
-    const std::uint32_t slot = shared ? table.find(key.key) : v.hits[h].slot;
-    if (slot != ClassPairs::kNone)
-      step(table.values(slot), table.accumulator(slot), key.value, v.gradient[c], weight, rate);
+    float learned, root;
+    {
+      SpinLock::Guard guard(table.lock, shared);
+      // Another thread may have moved the pairs.
+      const std::uint32_t slot = shared ? table.find(key.key) : v.hits[h].slot;
+      if (slot == ClassPairs::kNone) continue;
+      ClassPairs::Values& pair = table.values(slot);
+      step(pair, table.accumulator(slot), key.value, v.gradient[c], weight, rate);
+      learned = pair.weight;
+      root = std::sqrt(pair.count);
+    }
+    if (rules_.features_vote) publish(key, z, root, learned, shared);
   }
+}
+
+// Beside its root in the key's histogram, where there is one.
+void OneAgainstSome::publish(const ActiveKey& key, ClassId z, float root, float weight,
+                             bool shared) {
+  if (key.histogram == nullptr) return;
+  auto& histogram = const_cast<KeyHistograms::Key&>(*key.histogram);
+  SpinLock::Guard guard(histogram.lock, shared);
+  histograms_.set_weight(histogram, z, root, weight);
 }
 
 void OneAgainstSome::step(ClassPairs::Values& values, float& accumulator, float value,
                           double gradient, double weight, double rate) const {
-  const double moved =
-      adagrad(accumulator, gradient * value, weight, rate * kPairRate, kPredictorOffset);
-  double kept = 1.0;
+  const auto g = static_cast<float>(gradient * value);
+  accumulator += static_cast<float>(weight) * g * g;
+  const float pace = static_cast<float>(rate * kPairRate * weight) /
+                     std::sqrt(accumulator + static_cast<float>(kPredictorOffset));
   if (config_.l2 > 0.0)
-    kept = std::max(0.0, 1.0 - rate * kPairRate * weight * config_.l2 /
-                                   std::sqrt(accumulator + kPredictorOffset));
-  values.weight = static_cast<float>(values.weight * kept + moved);
+    values.weight *= std::max(0.0f, 1.0f - pace * static_cast<float>(config_.l2));
+  values.weight -= pace * g;
 }
 
 float OneAgainstSome::update_bias(ClassId z, double gradient, double weight, double rate,
@@ -183,7 +240,7 @@ void OneAgainstSome::update_own_pairs(ClassId y, double gradient, double weight,
   const bool learns = rules_.weights_in_pairs && std::fabs(gradient) >= small_gradient_;
   double added = 0.0;
   for (const ActiveKey& key : ws.voting.keys) {
-    float before, after;
+    float before, after, learned;
     {
       ClassPairs::Table& table = pairs_[y];
       SpinLock::Guard guard(table.lock, shared);
@@ -195,15 +252,19 @@ void OneAgainstSome::update_own_pairs(ClassId y, double gradient, double weight,
       before = pair.count;
       pair.count += static_cast<float>(key.share * counted);
       after = pair.count;
+      learned = pair.weight;
     }
-    if (counted == 0.0) continue;
+    if (counted == 0.0) {
+      if (learns && rules_.features_vote) publish(key, y, std::sqrt(after), learned, shared);
+      continue;
+    }
     added += key.share * counted;
     KeyHistograms::Key& histogram = histograms_.touch(key.key);
     SpinLock::Guard guard(histogram.lock, shared);
     relaxed_store(histogram.examples, histogram.examples + counted);
     if (rules_.features_vote)
       ws.work.histogram_touches +=
-          histograms_.raise(histogram, y, std::sqrt(before), std::sqrt(after));
+          histograms_.raise(histogram, y, std::sqrt(before), std::sqrt(after), learned);
   }
   if (added == 0.0) return;
   ClassSums& sums = classes_[y];
@@ -223,7 +284,7 @@ void OneAgainstSome::count(ClassId y, double counted, Workspace& ws, bool shared
   }
   SpinLock::Guard guard(everywhere_.lock, shared);
   ws.work.histogram_touches +=
-      histograms_.raise(everywhere_, y, std::sqrt(before), std::sqrt(after));
+      histograms_.raise(everywhere_, y, std::sqrt(before), std::sqrt(after), 0.0f);
   relaxed_store(examples_, examples_ + counted);
   relaxed_store(n_counted_, n_counted_ + 1);
 }

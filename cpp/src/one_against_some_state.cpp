@@ -41,7 +41,8 @@ State OneAgainstSome::save() {
   forest_.save(state);
   predictors_.save("predictors", state);
   centring_.save(state);
-  state.put("vote.scales", std::vector<float>{feature_scale_.value, feature_scale_.accumulator,
+  state.put("vote.scales", std::vector<float>{affinity_scale_.value, affinity_scale_.accumulator,
+                                              share_scale_.value, share_scale_.accumulator,
                                               node_scale_.value, node_scale_.accumulator});
   state.put("counted.examples", std::vector<double>{examples_, unit_origin_});
   state.put("counted.n", std::vector<std::uint64_t>{n_counted_});
@@ -71,10 +72,11 @@ void OneAgainstSome::load(const State& state) {
   const auto frequent = state.get<std::uint32_t>("frequent.labels");
   const auto roots = state.get<float>("frequent.roots");
   for (std::size_t i = 0; i < frequent.size(); ++i)
-    histograms_.raise(everywhere_, frequent[i], 0.0f, roots[i]);
+    histograms_.raise(everywhere_, frequent[i], 0.0f, roots[i], 0.0f);
   const auto scales = state.get<float>("vote.scales");
-  feature_scale_ = {scales[0], scales[1]};
-  node_scale_ = {scales[2], scales[3]};
+  affinity_scale_ = {scales[0], scales[1]};
+  share_scale_ = {scales[2], scales[3]};
+  node_scale_ = {scales[4], scales[5]};
   const auto examples = state.get<double>("counted.examples");
   examples_ = examples[0];
   unit_origin_ = examples[1];

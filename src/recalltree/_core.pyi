@@ -180,7 +180,7 @@ class _OneAgainstSomeViews(_Model):
     @property
     def n_nodes(self) -> int: ...
     @property
-    def vote_scales(self) -> tuple[float, float]: ...
+    def vote_scales(self) -> tuple[float, float, float]: ...
 
 class OneAgainstSome(_OneAgainstSomeViews, _Learner):
     def __init__(
@@ -194,7 +194,7 @@ class OneAgainstSome(_OneAgainstSomeViews, _Learner):
         keys: str = "auto",
         max_candidates: int = 0,
         max_labels: int = 512,
-        max_entries: int = 2500,
+        max_entries: int = 2000,
         sublinear_tf: bool = True,
         use_idf: bool = True,
         normalize: bool = True,
@@ -225,7 +225,7 @@ class MappedOneAgainstSome(_OneAgainstSomeViews, _Mapped):
         keys: str = "auto",
         max_candidates: int = 0,
         max_labels: int = 512,
-        max_entries: int = 2500,
+        max_entries: int = 2000,
         sublinear_tf: bool = True,
         use_idf: bool = True,
         normalize: bool = True,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "config.hpp"
@@ -13,12 +14,19 @@
 
 namespace recalltree {
 
+// What is left of a count when all of it was the example's own, in shares of the example.
+inline constexpr float kRounding = 1e-3f;
+
 // A feature that is not zero, as a key.
 struct ActiveKey {
   std::uint32_t key;
-  float share;        // what it adds to the counts of the example's class
-  float value;        // what the linear predictors see of it
-  float pull = 0.0f;  // how much its histogram's votes count: |value| times the key's weight
+  float share;          // what it adds to the counts of the example's class
+  float value;          // what the linear predictors see of it
+  float pull = 0.0f;    // how much its histogram's votes count: |value| times the key's weight
+  float rarity = 0.0f;  // one over the square root of the weight of the examples that had it
+  // Its histogram was not read, or not to the end: of the labels with a root at most this large
+  // nothing is known yet.
+  float unread = std::numeric_limits<float>::infinity();
   // Its histogram, of a learner or of a mapped model; none if no example had it yet.
   const KeyHistograms::Key* histogram = nullptr;
   std::uint32_t place = kNoKey;
@@ -46,9 +54,11 @@ class FeatureWeighting {
     const double examples = model.examples(), unit = model.unit();
     double share_norm = 0.0, value_norm = 0.0;
     for (ActiveKey& key : out) {
+      const double had = std::max(0.0, model.had(key) - own);
       if (config_.use_idf)
-        key.value *= static_cast<float>(inverse_frequency(
-            std::max(0.0, model.had(key) - own) / unit, std::max(0.0, examples - own) / unit));
+        key.value *=
+            static_cast<float>(inverse_frequency(had / unit, std::max(0.0, examples - own) / unit));
+      if (had > kRounding * own) key.rarity = static_cast<float>(1.0 / std::sqrt(had));
       share_norm += double(key.share) * double(key.share);
       value_norm += double(key.value) * double(key.value);
     }

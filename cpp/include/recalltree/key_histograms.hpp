@@ -2,8 +2,9 @@
 //
 // A key is anything discrete that is active on an example. Here the keys are features: together
 // the histograms are an inverted index that is learned online. Kept are the square roots of the
-// counts, which is what a vote adds up. The counts of all labels, those that are not among the M
-// included, are in ClassPairs.
+// counts, which is what a vote adds up, and beside them the weights of the labels' predictors, so
+// that one walk through a histogram adds up all that it knows of the labels' scores. The counts and
+// weights of all labels, those that are not among the M included, are in ClassPairs.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,8 @@ class KeyHistograms {
  public:
   struct Entry {
     ClassId label;
-    float root;  // square root of the label's count
+    float root;    // square root of the label's count
+    float weight;  // that the label's predictor gives to the key
   };
 
   // Guarded by the lock while several threads learn, but for the weight and its accumulator.
@@ -48,8 +50,11 @@ class KeyHistograms {
   Key& touch(std::uint32_t key) { return keys_.touch(key); }
   std::size_t size() const { return keys_.size(); }
 
-  // The count of a label has grown, and its root with it. Returns how many entries were touched.
-  std::size_t raise(Key& key, ClassId label, float before, float after);
+  // The count of a label has grown, and its root with it; its weight may have changed. Returns how
+  // many entries were touched.
+  std::size_t raise(Key& key, ClassId label, float before, float after, float weight);
+  // The weight of a label, if it is there, has changed.
+  void set_weight(Key& key, ClassId label, float root, float weight);
   // Takes a label out, if it is there.
   void remove(Key& key, ClassId label);
   // All roots times a factor.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,8 +27,10 @@ class MappedOneAgainstSome final : public MappedModel {
   const OneAgainstSomeConfig& config() const { return given_; }
   std::uint32_t max_candidates() const { return rules_.config.max_candidates; }
   const MappedKeyForest& forest() const { return forest_; }
-  // A and B.
-  std::pair<float, float> vote_scales() const { return {scales_[0], scales_[2]}; }
+  // A, S and B.
+  std::tuple<float, float, float> vote_scales() const {
+    return {scales_[0], scales_[2], scales_[4]};
+  }
   ClassView class_view(ClassId y) const;
   // Calls visit(key, count, weight, accumulator) for all that a class has met.
   template <class Visit>
@@ -53,8 +56,9 @@ class MappedOneAgainstSome final : public MappedModel {
   float weight(const ActiveKey& key) const {
     return key.place == ActiveKey::kNoKey ? 1.0f : key_weights_[key.place];
   }
-  template <class Visit>
-  std::size_t visit_entries(const ActiveKey& key, std::size_t n, bool, Visit visit) const;
+  template <class Use>
+  void with_entries(const ActiveKey& key, bool, Use use) const;
+  void prefetch_entries(const ActiveKey&) const {}
   template <class Visit>
   void visit_frequent(bool, Visit visit) const;
   template <class Visit>
@@ -69,8 +73,9 @@ class MappedOneAgainstSome final : public MappedModel {
   std::size_t vote_of_node(const NodeKey& key, bool, Vote vote) const {
     return forest_.vote(key, vote);
   }
-  float feature_scale() const { return scales_[0]; }
-  float node_scale() const { return scales_[2]; }
+  float affinity_scale() const { return scales_[0]; }
+  float share_scale() const { return scales_[2]; }
+  float node_scale() const { return scales_[4]; }
   float inverse_norm(ClassId y) const {
     return OneAgainstSome::inverse_norm_of(class_sums_[2 * y + 1]);
   }
@@ -106,16 +111,17 @@ class MappedOneAgainstSome final : public MappedModel {
         pair_keys_.begin() + static_cast<std::ptrdiff_t>(std::min(begin + step + 1, end));
     return static_cast<std::size_t>(std::lower_bound(first, last, key) - pair_keys_.begin());
   }
-  // Calls use(weights of the pairs), in the type that they are stored in.
+  // Calls use(weights), in the type that they are stored in: float32, float16 or bfloat16.
   template <class Use>
-  void with_weights(Use use) const {
-    if (pair_weights_.kind == 'e')
-      use(static_cast<const Float16*>(pair_weights_.data));
-    else if (pair_weights_.kind == 'H')
-      use(static_cast<const BFloat16*>(pair_weights_.data));
+  static void with_weights(const Array& weights, Use use) {
+    if (weights.kind == 'e')
+      use(static_cast<const Float16*>(weights.data));
+    else if (weights.kind == 'H')
+      use(static_cast<const BFloat16*>(weights.data));
     else
-      use(static_cast<const float*>(pair_weights_.data));
+      use(static_cast<const float*>(weights.data));
   }
+  Array weights_array(const char* name, std::size_t size) const;
   template <class Stored, class Visit>
   void visit_pairs_of(ClassId y, const std::vector<ActiveKey>& keys, const Stored* weights,
                       Visit visit) const;
@@ -133,11 +139,12 @@ class MappedOneAgainstSome final : public MappedModel {
   std::span<const std::uint64_t> key_offsets_;
   std::span<const ClassId> labels_;
   std::span<const float> roots_;
+  Array entry_weights_;
   // Pairs, by class.
   std::span<const std::uint64_t> pair_offsets_;
   std::span<const std::uint32_t> pair_keys_;
   std::span<const float> counts_;
-  Array pair_weights_;                   // float32, float16 or bfloat16
+  Array pair_weights_;
   std::span<const float> accumulators_;  // empty in a model that only predicts
   // Classes.
   std::span<const double> class_sums_;  // weight of the examples, sum of the counts
@@ -148,15 +155,30 @@ class MappedOneAgainstSome final : public MappedModel {
   double examples_ = 0.0, unit_ = 1.0;
 };
 
-template <class Visit>
-std::size_t MappedOneAgainstSome::visit_entries(const ActiveKey& key, std::size_t n, bool,
-                                                Visit visit) const {
-  if (key.place == ActiveKey::kNoKey) return 0;
-  auto [begin, end] = range(key_offsets_, key.place, labels_.size());
-  end = std::min(end, begin + n);
-  for (std::size_t i = begin; i < end; ++i)
-    if (labels_[i] < n_classes()) visit(labels_[i], roots_[i]);
-  return end - begin;
+// The entries of a histogram, from arrays. A class that does not exist, as in a damaged file, is
+// read as one of which nothing is known.
+template <class Stored>
+struct MappedEntries {
+  std::span<const ClassId> labels;
+  const float* roots;
+  const Stored* weights;
+  std::size_t n_classes;
+
+  std::size_t size() const { return labels.size(); }
+  KeyHistograms::Entry operator[](std::size_t i) const {
+    if (labels[i] >= n_classes) return {0, 0.0f, 0.0f};
+    return {labels[i], roots[i], widen(weights[i])};
+  }
+};
+
+template <class Use>
+void MappedOneAgainstSome::with_entries(const ActiveKey& key, bool, Use use) const {
+  if (key.place == ActiveKey::kNoKey) return use(std::span<const KeyHistograms::Entry>());
+  const auto [begin, end] = range(key_offsets_, key.place, labels_.size());
+  const auto labels = labels_.subspan(begin, end - begin);
+  with_weights(entry_weights_, [&, begin = begin](const auto* weights) {
+    use(MappedEntries{labels, roots_.data() + begin, weights + begin, n_classes()});
+  });
 }
 
 template <class Visit>
@@ -173,13 +195,14 @@ void MappedOneAgainstSome::visit_class(ClassId y, Visit visit) const {
       visit(pair_keys_[i], counts_[i], widen(weights[i]),
             accumulators_.empty() ? 0.0f : accumulators_[i]);
   };
-  with_weights(visit_all);
+  with_weights(pair_weights_, visit_all);
 }
 
 template <class Visit>
 void MappedOneAgainstSome::visit_pairs(ClassId y, const std::vector<ActiveKey>& keys, bool,
                                        Visit visit) const {
-  with_weights([&](const auto* weights) { visit_pairs_of(y, keys, weights, visit); });
+  with_weights(pair_weights_,
+               [&](const auto* weights) { visit_pairs_of(y, keys, weights, visit); });
 }
 
 // Keys and pairs are both sorted, so that a search begins where the last one ended.

@@ -1,20 +1,24 @@
 // One-against-some: the keys of an example vote for a few candidates, and only these are compared.
 //
-//   vote(y | x)  = A sum over the features k of x of  u_k |v_k| sqrt(c(y, k) / n_y)
+//   vote(y | x)  = sum over the features k of x of  u_k |v_k| (A sqrt(c(y, k) / n_y)
+//                                                             + S sqrt(c(y, k) / n_k))
 //                + B sum over the nodes k that x belongs to of  s_k sqrt(c(y, k) / n_k)
-//   candidates   = the F classes with the largest vote(y | x) + b_y, from histograms of limited
-//   size score(y | x) = vote(y | x) + w_y . v + b_y, with exact counts
+//   score(y | x) = vote(y | x) + w_y . v + b_y
+//   candidates   = the F classes with the largest score by the entries that were read
 //
 // v is the weighted example, c(y, k) how often class y met key k, n_y the sum of a class's counts
-// over the features, n_k that of a node's over the classes. The vote of the features is the
+// over the features, n_k the examples that had key k. The first vote of the features is the
 // affinity (Bhattacharyya's) of the example and the class as distributions over features, each with
-// a weight u_k of its own. A, B, u, w and b are learned by a softmax over the candidates.
+// a weight u_k of its own; the second says how much of a feature is the class's. A, S, B, u, w and
+// b are learned by a softmax over the candidates.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43,8 +47,10 @@ class OneAgainstSome final : public Learner {
   // Of dense rows where trees vote; otherwise the weights are in the pairs.
   const DenseWeights& predictors() const { return predictors_; }
   bool has_dense_predictors() const { return !rules_.weights_in_pairs; }
-  // A and B.
-  std::pair<float, float> vote_scales() const { return {feature_scale_.value, node_scale_.value}; }
+  // A, S and B.
+  std::tuple<float, float, float> vote_scales() const {
+    return {affinity_scale_.value, share_scale_.value, node_scale_.value};
+  }
   // Counts are kept in growing units instead of letting the old ones fade; this is the latest unit.
   double unit() const {
     return rules_.unit(static_cast<double>(relaxed_load(n_counted_)), unit_origin_);
@@ -74,8 +80,9 @@ class OneAgainstSome final : public Learner {
   float weight(const ActiveKey& key) const {
     return key.histogram ? relaxed_load(key.histogram->weight) : 1.0f;
   }
-  template <class Visit>
-  std::size_t visit_entries(const ActiveKey& key, std::size_t n, bool shared, Visit visit) const;
+  template <class Use>
+  void with_entries(const ActiveKey& key, bool shared, Use use) const;
+  void prefetch_entries(const ActiveKey& key) const;
   template <class Visit>
   void visit_frequent(bool shared, Visit visit) const;
   template <class Visit>
@@ -93,7 +100,8 @@ class OneAgainstSome final : public Learner {
   std::size_t vote_of_node(const NodeKey& key, bool shared, Vote vote) const {
     return forest_.vote(key, shared, vote);
   }
-  float feature_scale() const { return relaxed_load(feature_scale_.value); }
+  float affinity_scale() const { return relaxed_load(affinity_scale_.value); }
+  float share_scale() const { return relaxed_load(share_scale_.value); }
   float node_scale() const { return relaxed_load(node_scale_.value); }
   float inverse_norm(ClassId y) const { return relaxed_load(ranked_[y].inverse_norm); }
   float bias(ClassId y) const { return relaxed_load(ranked_[y].bias); }
@@ -131,16 +139,22 @@ class OneAgainstSome final : public Learner {
   // A number that learns by AdaGrad.
   struct Adaptive {
     float value, accumulator = 0.0f;
+
+    void step(double gradient, double weight, double rate);
   };
 
   Own leave_out(ClassId y, double weight, VotingWorkspace& v, bool shared) const;
-  void count_progress(bool predicts, ClassId y, double weight, Workspace& ws) const;
+  void count_progress(ClassId y, double weight, Workspace& ws) const;
   void softmax(std::size_t y_at, VotingWorkspace& v) const;
+  // Collects the candidates that are wrong enough to learn, and what they have met.
+  void find_lessons(const Own& own, VotingWorkspace& v, bool shared) const;
+  // Steps on A and B, and on S and u.
   void update_votes(double weight, double rate, VotingWorkspace& v);
-  void update_key_weights(double weight, double rate, VotingWorkspace& v);
+  void update_feature_votes(std::size_t y_at, double weight, double rate, VotingWorkspace& v);
   void update_predictors(std::size_t y_at, double weight, double rate, Workspace& ws, bool shared);
-  void update_pairs(std::size_t c, double weight, double rate, const VotingWorkspace& v,
+  void update_pairs(std::size_t lesson, double weight, double rate, VotingWorkspace& v,
                     bool shared);
+  void publish(const ActiveKey& key, ClassId z, float root, float weight, bool shared);
   void step(ClassPairs::Values& values, float& accumulator, float value, double gradient,
             double weight, double rate) const;
   // Returns the sum of squared gradients.
@@ -163,21 +177,19 @@ class OneAgainstSome final : public Learner {
   StableVector<ClassSums> classes_;
   std::vector<Ranked> ranked_;
   KeyHistograms::Key everywhere_;  // the key that every example has; its lock guards examples_, too
-  Adaptive feature_scale_, node_scale_;  // A and B
-  double examples_ = 0.0;                // weight of the counted examples, in growing units
-  std::uint64_t n_counted_ = 0;          // how many they are
-  double unit_origin_ = 0.0;             // after so many of them the unit was 1
+  Adaptive affinity_scale_, share_scale_, node_scale_;  // A, S and B
+  double examples_ = 0.0;        // weight of the counted examples, in growing units
+  std::uint64_t n_counted_ = 0;  // how many they are
+  double unit_origin_ = 0.0;     // after so many of them the unit was 1
   bool first_pass_ = true;
 };
 
-template <class Visit>
-RECALLTREE_INLINE std::size_t OneAgainstSome::visit_entries(const ActiveKey& key, std::size_t n,
-                                                            bool shared, Visit visit) const {
-  if (key.histogram == nullptr) return 0;
+template <class Use>
+RECALLTREE_INLINE void OneAgainstSome::with_entries(const ActiveKey& key, bool shared,
+                                                    Use use) const {
+  if (key.histogram == nullptr) return use(std::span<const KeyHistograms::Entry>());
   SpinLock::Guard guard(const_cast<SpinLock&>(key.histogram->lock), shared);
-  const auto entries = key.histogram->top(n);
-  for (const auto& entry : entries) visit(entry.label, entry.root);
-  return entries.size();
+  use(key.histogram->top(key.histogram->size));
 }
 
 template <class Visit>

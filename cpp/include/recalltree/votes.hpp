@@ -1,89 +1,128 @@
-// Sums of votes by class, and the classes with the largest of them. Lives in a thread's workspace:
-// as large as the entries that an example may read, whatever the number of classes.
+// What the keys of an example say of the classes they name, and the classes of which they say most.
+// Lives in a thread's workspace: as large as the entries that an example may read, whatever the
+// number of classes, and small enough for the nearest cache.
 #pragma once
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
+#include "key_histograms.hpp"
 #include "types.hpp"
 
 namespace recalltree {
 
+// What the keys that were read say of a class.
+struct Sums {
+  float affinity = 0.0f;  // of the features' counts, to be divided by the root of the class's own
+  float rest = 0.0f;      // of what else its features add to its score
+  float nodes = 0.0f;     // of the nodes' votes
+};
+
 struct Candidate {
   ClassId label;
-  float value;             // by which it was chosen
-  float node_vote = 0.0f;  // what the nodes voted
+  float value;  // by which it was chosen
+  Sums sums = {};
 };
 
 class Votes {
  public:
   // Room for the votes of this many classes.
   void reserve(std::size_t classes) {
-    const std::size_t slots = std::bit_ceil(2 * classes + 2);
-    if (slots <= slots_.size()) return;
-    slots_.assign(slots, {});
-    shift_ = static_cast<std::uint32_t>(32 - std::countr_zero(slots));
+    if (classes + 1 <= tallies_.size()) return;
+    tallies_.assign(classes + 1, {});
+    slots_.assign(std::bit_ceil(4 * classes), 0);
+    shift_ = static_cast<std::uint32_t>(32 - std::countr_zero(slots_.size()));
   }
 
-  void add_feature_vote(ClassId label, float vote) { slot(label).features += vote; }
-  void add_node_vote(ClassId label, float vote) { slot(label).nodes += vote; }
+  Sums& operator[](ClassId label) { return tally(label, slots_.data(), tallies_.data(), n_); }
 
-  // Moves the n classes for which value(class, votes of features, votes of nodes) is largest into
-  // `best`, the largest first, and forgets all votes. Equal ones: the smaller class first.
+  // The entries [begin, end) of the histogram of a feature that pulls so much, that adds `share`
+  // times a label's root, and has this value.
+  template <class Entries>
+  void add(const Entries& entries, std::size_t begin, std::size_t end, float pull, float share,
+           float value) {
+    // Copies, so that the compiler need not expect them to change with the sums.
+    std::uint32_t* const slots = slots_.data();
+    Tally* const tallies = tallies_.data();
+    std::uint32_t n = n_;
+    for (std::size_t i = begin; i < end; ++i) {
+      const KeyHistograms::Entry entry = entries[i];
+      Sums& sums = tally(entry.label, slots, tallies, n);
+      sums.affinity += pull * entry.root;
+      sums.rest += share * entry.root + value * entry.weight;
+    }
+    n_ = n;
+  }
+
+  // Moves the n classes for which value(class, sums) is largest into `best`, the largest first, and
+  // forgets all votes. Equal ones: the smaller class first.
   template <class Value>
   void take_best(std::size_t n, std::vector<Candidate>& best, Value value) {
-    best.clear();
-    for (const std::uint32_t i : touched_) {
-      Slot& slot = slots_[i];
-      const ClassId label = slot.label_plus_1 - 1;
-      const float vote = value(label, slot.features, slot.nodes);
-      // A number that is none, as a damaged file may hold, must not upset the order.
-      const Candidate found{label, std::isnan(vote) ? std::numeric_limits<float>::lowest() : vote,
-                            slot.nodes};
-      slot = {};
-      if (best.size() < n) {
-        best.push_back(found);
-        if (best.size() == n) std::make_heap(best.begin(), best.end(), better);
-      } else if (n > 0 && better(found, best.front())) {
-        std::pop_heap(best.begin(), best.end(), better);
-        best.back() = found;
-        std::push_heap(best.begin(), best.end(), better);
-      }
+    const auto better = [this](const Ranked& a, const Ranked& b) {
+      return a.value > b.value ||
+             (a.value == b.value && tallies_[a.place].label < tallies_[b.place].label);
+    };
+    // Twice as many as are wanted are collected before the worse half goes.
+    const std::size_t limit = 2 * n + 16;
+    float threshold = -std::numeric_limits<float>::infinity();
+    ranked_.clear();
+    for (std::uint32_t i = 0; i < n_; ++i) {
+      const float found = value(tallies_[i].label, tallies_[i].sums);
+      if (!(found >= threshold)) continue;  // nor if it is no number, as in a damaged file
+      ranked_.push_back({found, i});
+      if (ranked_.size() < limit) continue;
+      const auto last = ranked_.begin() + static_cast<std::ptrdiff_t>(n - 1);
+      std::nth_element(ranked_.begin(), last, ranked_.end(), better);
+      threshold = last->value;
+      ranked_.resize(n);
     }
-    touched_.clear();
-    std::sort(best.begin(), best.end(), better);
+    std::sort(ranked_.begin(), ranked_.end(), better);
+    if (ranked_.size() > n) ranked_.resize(n);
+    best.clear();
+    for (const Ranked& r : ranked_)
+      best.push_back({tallies_[r.place].label, r.value, tallies_[r.place].sums});
+    std::memset(static_cast<void*>(tallies_.data()), 0, n_ * sizeof(Tally));
+    std::memset(slots_.data(), 0, slots_.size() * sizeof(slots_[0]));
+    n_ = 0;
   }
 
  private:
-  struct Slot {
-    std::uint32_t label_plus_1 = 0;  // 0: free
-    float features = 0.0f, nodes = 0.0f;
+  struct Tally {
+    ClassId label = 0;
+    Sums sums;
   };
-  static bool better(const Candidate& a, const Candidate& b) {
-    return a.value > b.value || (a.value == b.value && a.label < b.label);
-  }
+  struct Ranked {
+    float value;
+    std::uint32_t place;  // in tallies_
+  };
 
-  Slot& slot(ClassId label) {
+  // Whether a label is new cannot be foreseen, so that nothing branches on it: a new one takes the
+  // place after the last, where the sums are 0. `all` has all bits where it is new.
+  Sums& tally(ClassId label, std::uint32_t* slots, Tally* tallies, std::uint32_t& n) const {
     std::uint32_t i = (label * 0x9E3779B1u) >> shift_;
-    while (slots_[i].label_plus_1 != label + 1) {
-      if (slots_[i].label_plus_1 == 0) {
-        slots_[i].label_plus_1 = label + 1;
-        touched_.push_back(i);
-        break;
+    for (;;) {
+      const std::uint32_t is_new = slots[i] == 0, all = 0u - is_new;
+      const std::uint32_t place = (n & all) | ((slots[i] - 1) & ~all);
+      Tally& found = tallies[place];
+      found.label = (label & all) | (found.label & ~all);
+      if (found.label == label) {
+        slots[i] = place + 1;
+        n += is_new;
+        return found.sums;
       }
       i = (i + 1) & static_cast<std::uint32_t>(slots_.size() - 1);
     }
-    return slots_[i];
   }
 
-  std::vector<Slot> slots_;
-  std::vector<std::uint32_t> touched_;
-  std::uint32_t shift_ = 32;
+  std::vector<Tally> tallies_;        // the first n_ are of this example, the others empty
+  std::vector<std::uint32_t> slots_;  // by hash of the label: one more than its place in tallies_
+  std::vector<Ranked> ranked_;
+  std::uint32_t n_ = 0, shift_ = 32;
 };
 
 }  // namespace recalltree

@@ -5,14 +5,15 @@
 //   rules(), unit(), examples()               what follows from its parameters, what it counted
 //   read_dense(rows, i, workspace)            dense rows as linear models see them
 //   find_key(j), had(key), weight(key)        the histogram of a feature
-//   visit_entries(key, n, shared, visit)      its first n entries: visit(label, root); returns how
-//                                             many they were
+//   with_entries(key, shared, use)            its entries, largest root first, by number
+//   prefetch_entries(key)
 //   visit_frequent(shared, visit)             the most frequent classes, until visit(label) is true
 //   visit_pairs(y, keys, shared, visit)       what a class knows of the keys: visit(position among
 //   prefetch_pairs(y, keys)                   them, slot, count, weight)
 //   n_trees(), descend(x, n_classes, workspace, work, shared)
 //   vote_of_node(key, shared, vote)           the labels of a node: vote(label, vote)
-//   feature_scale(), node_scale()             A and B
+//   affinity_scale(), share_scale(),          A, S and B
+//   node_scale()
 //   inverse_norm(y), bias(y)
 //   predictor_scores(labels, n, x, out, shared)
 #pragma once
@@ -22,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -69,6 +71,21 @@ float inverse_norm(const Model& model, ClassId z, const Own& own) {
   return z == own.left_out() ? own.inverse_norm : model.inverse_norm(z);
 }
 
+// How many entries of a histogram can be read, at most n. If these are not all labels that the key
+// ever had, they are those with a root larger than `unread`: of equal ones all are left, since
+// others that are not there may be their equals. Otherwise `unread` is 0.
+template <class Entries>
+std::size_t n_readable(const Entries& entries, std::size_t n, std::size_t max_labels,
+                       float& unread) {
+  const std::size_t size = entries.size();
+  unread = 0.0f;
+  if (size == 0 || (size < max_labels && size <= n)) return size;
+  unread = entries[std::min(n, size - 1)].root;
+  n = std::min(n, size);
+  while (n > 0 && entries[n - 1].root <= unread) --n;
+  return n;
+}
+
 // The features vote, those that pull most first, until enough entries are read.
 template <class Model>
 void vote_of_features(const Model& model, const Own& own, std::size_t max_entries, Workspace& ws,
@@ -80,14 +97,25 @@ void vote_of_features(const Model& model, const Own& own, std::size_t max_entrie
     return v.keys[a].pull > v.keys[b].pull || (v.keys[a].pull == v.keys[b].pull && a < b);
   });
   const ClassId left_out = own.left_out();
+  const float S = model.share_scale();
   std::size_t left = max_entries;
-  for (const std::uint32_t k : v.order) {
-    const float pull = v.keys[k].pull;
-    left -= model.visit_entries(v.keys[k], left, shared, [&](ClassId label, float root) {
-      if (label == left_out) root = v.own_root[k];
-      if (root > 0.0f) v.votes.add_feature_vote(label, pull * root);
+  for (std::size_t o = 0; o < v.order.size() && left > 0; ++o) {
+    const std::uint32_t k = v.order[o];
+    ActiveKey& key = v.keys[k];
+    if (o + 1 < v.order.size()) model.prefetch_entries(v.keys[v.order[o + 1]]);
+    const float share = S * key.pull * key.rarity;
+    model.with_entries(key, shared, [&](const auto& entries) {
+      const std::size_t n = n_readable(entries, left, model.rules().config.max_labels, key.unread);
+      left -= n;
+      std::size_t at = n;  // of the class that is left out
+      if (left_out != kNoClass)
+        for (at = 0; at < n && entries[at].label != left_out;) ++at;
+      v.votes.add(entries, 0, at, key.pull, share, key.value);
+      if (at == n) return;
+      const KeyHistograms::Entry without{left_out, v.own_root[k], entries[at].weight};
+      if (without.root > 0.0f) v.votes.add(&without, 0, 1, key.pull, share, key.value);
+      v.votes.add(entries, at + 1, n, key.pull, share, key.value);
     });
-    if (left == 0) break;
   }
   ws.work.histogram_touches += max_entries - left;
 }
@@ -97,13 +125,15 @@ void find_candidates(const Model& model, const Own& own, Workspace& ws, bool sha
   const VotingRules& rules = model.rules();
   const std::size_t max_candidates = rules.config.max_candidates;
   VotingWorkspace& v = ws.voting;
-  v.votes.reserve(std::min<std::size_t>(rules.config.max_entries, model.n_classes()));
+  // Every node has a vote, even where there are more of them than entries to read.
+  v.votes.reserve(std::min<std::size_t>(
+      std::max<std::size_t>(rules.config.max_entries, v.node_keys.size()), model.n_classes()));
   v.own_node_vote = 0.0f;
   std::size_t read = 0;
   if (model.n_trees() > 0) {
     for (const NodeKey& key : v.node_keys)
       read += model.vote_of_node(key, shared, [&](ClassId label, float vote) {
-        v.votes.add_node_vote(label, vote);
+        v.votes[label].nodes += vote;
         if (label == own.y) v.own_node_vote += vote;
       });
     ws.work.histogram_touches += read;
@@ -113,45 +143,69 @@ void find_candidates(const Model& model, const Own& own, Workspace& ws, bool sha
         model, own,
         rules.config.max_entries - std::min<std::size_t>(read, rules.config.max_entries), ws,
         shared);
-  const float A = model.feature_scale(), B = model.node_scale();
-  v.votes.take_best(max_candidates, v.candidates, [&](ClassId z, float features, float nodes) {
-    return A * features * inverse_norm(model, z, own) + B * nodes + model.bias(z);
+  const float A = model.affinity_scale(), B = model.node_scale();
+  v.votes.take_best(max_candidates, v.candidates, [&](ClassId z, const Sums& sums) {
+    return A * sums.affinity * inverse_norm(model, z, own) + sums.rest + B * sums.nodes +
+           model.bias(z);
   });
   v.n_voted = v.candidates.size();
-  if (v.n_voted >= max_candidates) return;
-  // The keys know too few classes: the most frequent ones fill up.
-  model.visit_frequent(shared, [&](ClassId label) {
-    const auto voted = v.candidates.begin() + static_cast<std::ptrdiff_t>(v.n_voted);
-    const auto is_label = [&](const Candidate& c) { return c.label == label; };
-    if (std::none_of(v.candidates.begin(), voted, is_label))
-      v.candidates.push_back({label, model.bias(label)});
-    return v.candidates.size() == max_candidates;
-  });
+  // If the keys know too few classes, the most frequent ones fill up.
+  if (v.n_voted < max_candidates)
+    model.visit_frequent(shared, [&](ClassId label) {
+      const auto voted = v.candidates.begin() + static_cast<std::ptrdiff_t>(v.n_voted);
+      const auto is_label = [&](const Candidate& c) { return c.label == label; };
+      if (std::none_of(v.candidates.begin(), voted, is_label))
+        v.candidates.push_back({label, model.bias(label)});
+      return v.candidates.size() == max_candidates;
+    });
+  v.n_found = v.candidates.size();
 }
 
-// Exact votes of the features, and the predictors that are kept with the pairs.
+// What a candidate knows of some keys, as far as their histograms did not tell. For the class that
+// is left out, `own_root` takes the place of the roots.
 template <class Model>
-void score_pairs(const Model& model, std::size_t from, const Own& own, VotingWorkspace& v,
-                 bool shared) {
-  const std::size_t n = v.candidates.size();
-  const float A = model.rules().features_vote ? model.feature_scale() : 0.0f;
-  constexpr std::size_t kAhead = 2;
-  for (std::size_t c = from; c < n; ++c) {
-    if (c + kAhead < n && !shared) model.prefetch_pairs(v.candidates[c + kAhead].label, v.keys);
-    const ClassId z = v.candidates[c].label;
-    const bool is_left_out = z == own.left_out();
-    float vote = 0.0f, linear = 0.0f;
-    model.visit_pairs(z, v.keys, shared,
-                      [&](std::uint32_t k, std::uint32_t slot, float count, float weight) {
-                        const float root = is_left_out ? v.own_root[k] : std::sqrt(count);
-                        vote += v.keys[k].pull * root;
-                        linear += v.keys[k].value * weight;
-                        v.hits.push_back({k, slot, root});
-                      });
-    v.hits_end[c] = static_cast<std::uint32_t>(v.hits.size());
-    v.inverse_norm[c] = inverse_norm(model, z, own);
-    v.vote[c] = vote * v.inverse_norm[c];
-    v.score[c] += A * v.vote[c] + linear;
+void add_pairs(const Model& model, const std::vector<ActiveKey>& keys, const float* own_root,
+               Candidate& candidate, bool shared) {
+  const float S = model.rules().features_vote ? model.share_scale() : 0.0f;
+  model.visit_pairs(candidate.label, keys, shared,
+                    [&](std::uint32_t k, std::uint32_t, float count, float weight) {
+                      const ActiveKey& key = keys[k];
+                      float root = std::sqrt(count);
+                      if (own_root != nullptr)
+                        root = own_root[k];
+                      else if (root > key.unread)
+                        return;
+                      candidate.sums.affinity += key.pull * root;
+                      candidate.sums.rest += S * key.pull * key.rarity * root + key.value * weight;
+                    });
+}
+
+// What the histograms did not tell of the candidates from `from` on.
+template <class Model>
+void complete_sums(const Model& model, std::size_t from, const Own& own, VotingWorkspace& v,
+                   bool shared) {
+  const bool leaves_out = own.left_out() != kNoClass;
+  v.unread.clear();
+  for (const ActiveKey& key : v.keys)
+    if (key.unread > 0.0f) v.unread.push_back(key);
+  // All at once: the pairs of the candidates are anywhere, and memory answers many at a time.
+  if (!shared)
+    for (std::size_t c = from; c < v.candidates.size(); ++c)
+      model.prefetch_pairs(v.candidates[c].label, v.unread);
+  for (std::size_t c = from; c < v.candidates.size(); ++c) {
+    Candidate& candidate = v.candidates[c];
+    if (c < v.n_found && candidate.label != own.left_out()) {
+      add_pairs(model, v.unread, nullptr, candidate, shared);
+      continue;
+    }
+    // What was read of the example's own class holds the example itself; or nothing was read.
+    candidate.sums.affinity = candidate.sums.rest = 0.0f;
+    if (leaves_out) {
+      add_pairs(model, v.keys, v.own_root.data(), candidate, shared);
+    } else {
+      for (ActiveKey& key : v.keys) key.unread = std::numeric_limits<float>::infinity();
+      add_pairs(model, v.keys, nullptr, candidate, shared);
+    }
   }
 }
 
@@ -161,20 +215,22 @@ void score_candidates(const Model& model, std::size_t from, const Own& own, Work
                       bool shared) {
   VotingWorkspace& v = ws.voting;
   const std::size_t n = v.candidates.size();
-  if (from == 0) v.hits.clear();
-  v.vote.resize(n), v.inverse_norm.resize(n), v.score.resize(n), v.hits_end.resize(n);
-  ws.rows.resize(n);
+  v.inverse_norm.resize(n), v.score.resize(n), ws.rows.resize(n);
   for (std::size_t c = from; c < n; ++c) {
     ws.rows[c] = v.candidates[c].label;
-    v.vote[c] = v.inverse_norm[c] = v.score[c] = 0.0f;
-    v.hits_end[c] = static_cast<std::uint32_t>(v.hits.size());
+    v.score[c] = 0.0f;
   }
   if (!model.rules().weights_in_pairs)
     model.predictor_scores(ws.rows.data() + from, n - from, ws.x, v.score.data() + from, shared);
-  if (!v.keys.empty()) score_pairs(model, from, own, v, shared);
+  if (!v.keys.empty()) complete_sums(model, from, own, v, shared);
+  const float A = model.rules().features_vote ? model.affinity_scale() : 0.0f;
   const float B = model.node_scale();
-  for (std::size_t c = from; c < n; ++c)
-    v.score[c] += B * v.candidates[c].node_vote + model.bias(ws.rows[c]);
+  for (std::size_t c = from; c < n; ++c) {
+    const Sums& sums = v.candidates[c].sums;
+    v.inverse_norm[c] = inverse_norm(model, ws.rows[c], own);
+    v.score[c] +=
+        A * sums.affinity * v.inverse_norm[c] + sums.rest + B * sums.nodes + model.bias(ws.rows[c]);
+  }
   ws.work.predictor_evaluations += n - from;
 }
 
@@ -229,7 +285,8 @@ VoteShares share_votes(const Model& model, const Rows& rows, std::size_t i,
   found.votes.assign(classes.size() * n_features, 0.0f);
   found.predictors.assign(classes.size() * n_features, 0.0f);
   found.node_votes.assign(classes.size() * n_nodes, 0.0f);
-  const float A = rules.features_vote ? model.feature_scale() : 0.0f, B = model.node_scale();
+  const float A = rules.features_vote ? model.affinity_scale() : 0.0f;
+  const float S = rules.features_vote ? model.share_scale() : 0.0f, B = model.node_scale();
   for (std::size_t c = 0; c < classes.size(); ++c) {
     const ClassId y = classes[c];
     found.bias.push_back(model.bias(y));
@@ -243,7 +300,8 @@ VoteShares share_votes(const Model& model, const Rows& rows, std::size_t i,
               std::lower_bound(found.features.begin(), found.features.end(), v.keys[k].key);
           const auto at = c * n_features + static_cast<std::size_t>(place - found.features.begin());
           if (rules.weights_in_pairs) found.predictors[at] = v.keys[k].value * weight;
-          found.votes[at] = A * v.keys[k].pull * std::sqrt(count) * model.inverse_norm(y);
+          found.votes[at] = v.keys[k].pull * std::sqrt(count) *
+                            (A * model.inverse_norm(y) + S * v.keys[k].rarity);
         });
     if (rules.weights_in_pairs) continue;
     const RowContents row = model.predictors().contents(y);

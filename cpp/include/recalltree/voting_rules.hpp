@@ -31,7 +31,7 @@ struct VotingRules {
     if (config.keys == Keys::automatic)
       config.keys = config.learner.sparse ? Keys::features : Keys::trees;
     if (config.max_candidates == 0)
-      config.max_candidates = config.keys == Keys::features ? 40 : 100;
+      config.max_candidates = config.keys == Keys::features ? 24 : 100;
     return config;
   }
 };

@@ -16,6 +16,12 @@ struct Hit {
   float root;          // square root of the pair's count
 };
 
+// A candidate that learns.
+struct Lesson {
+  std::size_t candidate;
+  std::size_t hits_end;  // its hits end here, and begin where those before it end
+};
+
 // A node on the way down a tree.
 struct RouteStep {
   NodeId node;
@@ -39,13 +45,16 @@ struct NodeKey {
 struct VotingWorkspace {
   std::vector<ActiveKey> keys;
   std::vector<std::uint32_t> order;  // of keys, by pull
+  std::vector<ActiveKey> unread;     // keys with histograms that were not read to the end
   Votes votes;
   std::vector<Candidate> candidates;
   std::size_t n_voted = 0;  // candidates that some key voted for; the others fill up
+  std::size_t n_found = 0;  // all these together; the example's class may come after them
   // By candidate.
-  std::vector<float> vote, inverse_norm, score;
-  std::vector<std::uint32_t> hits_end;  // its hits end here, and begin where those before it end
+  std::vector<float> inverse_norm, score;
   std::vector<double> gradient;
+  // By candidate that is wrong enough to learn.
+  std::vector<Lesson> lessons;
   std::vector<Hit> hits;
   // By key.
   std::vector<float> own_root;  // of the example's class, without the example itself

@@ -30,11 +30,11 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         descent of a single tree stops, as in the paper. "auto": features if the first X is sparse,
         trees if it is dense.
     max_candidates : int or None, default=None
-        How many classes are compared (F). None is 40 if only features vote, otherwise 100.
+        How many classes are compared (F). None is 24 if only features vote, otherwise 100.
     max_labels : int, default=512
         How many labels the histogram of a key holds, those with the largest counts (M). That of a
         leaf holds no more than 128 in any case.
-    max_entries : int, default=2500
+    max_entries : int, default=2000
         How many entries of histograms are read for one example (E): the features that count most
         come first, and in each histogram the labels with the largest counts.
     sublinear_tf : bool, default=True

@@ -24,6 +24,9 @@ _COUNTED_BY_CLASS = "class_nodes."
 #: Weights that stay as they are: how much the votes of one-against-some's keys count.
 _EXACT = ("keys.weights",)
 
+#: Weights of one-against-some's predictors, beside the counts of the keys' histograms.
+_COPIES = ("keys.predictors",)
+
 
 @dataclass(frozen=True)
 class Compacted:
@@ -69,7 +72,7 @@ def compact_state(state: Arrays, bfloat16: frozenset[str], dtype: str) -> Compac
     kept = {name: array for name, array in state.items() if not _is_for_training(name)}
     before = after = 0
     halves = set()
-    for name in [name for name in kept if name.endswith(".weights") and name not in _EXACT]:
+    for name in [name for name in kept if _is_weights(name)]:
         wide = from_bfloat16(kept[name]) if name in bfloat16 else kept[name].astype(np.float32)
         kept[name] = _narrow(wide, dtype, name)
         if dtype == "bfloat16":
@@ -82,6 +85,10 @@ def compact_state(state: Arrays, bfloat16: frozenset[str], dtype: str) -> Compac
     if "labels.values" in kept:
         _drop_routers_labels(kept)
     return Compacted(kept, frozenset(halves), before, after)
+
+
+def _is_weights(name: str) -> bool:
+    return name in _COPIES or (name.endswith(".weights") and name not in _EXACT)
 
 
 def _is_for_training(name: str) -> bool:

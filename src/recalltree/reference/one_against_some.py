@@ -4,29 +4,36 @@ The Recall Tree finds candidates in the label histogram of one node, at the end 
 every key of an example has a label histogram of its own, and the histograms vote. The keys are the
 features of the example, or the nodes where it ends in several shallow trees (`KeyForest`), or both:
 
-    vote(y | x)  = A · sum over the features k of x of  u_k |v_k| sqrt(c(y, k) / n_y)
+    vote(y | x)  = sum over the features k of x of  u_k |v_k| (A sqrt(c(y, k) / n_y)
+                                                               + S sqrt(c(y, k) / n_k))
                  + B · sum over the nodes k that x belongs to of  s_k sqrt(c(y, k) / n_k)
-    candidates   = the F classes with the largest vote(y | x) + b_y
     score(y | x) = vote(y | x) + w_y · v + b_y
+    candidates   = the F classes with the largest score, as far as the histograms were read
 
 x becomes the shares t that it adds to counts and the values v that predictors and routers see
 (`FeatureWeighting`, `FeatureCentring`). c(y, k) of a feature is the sum of its shares over the
 examples of class y, and n_y the sum of c(y, k) over all features, so that c(y, k) / n_y is a
-distribution over features, and the vote its affinity (Bhattacharyya's) to the example. The weight
-u_k says how much a feature counts. c(y, k) of a node counts examples, n_k all of them at the node;
-s_k is how far the node is trusted (`KeyForest.keys`).
+distribution over features, and the first vote its affinity (Bhattacharyya's) to the example. The
+second says how much of a feature is the class's: n_k is the weight of the examples that had it. The
+weight u_k says how much a feature counts. c(y, k) of a node counts examples, n_k all of them at the
+node; s_k is how far the node is trusted (`KeyForest.keys`).
 
-A, B, u, w and b are learned with a softmax over the candidates; where w_y has a weight for every
+A, S, B, u, w and b are learned with a softmax over the candidates; where w_y has a weight for every
 feature, the score of the right class has to win by a margin. The class of an example joins the
-candidates if it is missing; A, B and u then do not learn, since the keys did not find it.
+candidates if it is missing; A, S, B and u then do not learn, since the keys did not find it.
 
 * An example is scored before it is counted. Later passes do not count it again, and leave it out of
   the counts of its features. Of the nodes they do not: they hold many examples, and it may end now
   where it was not counted. Routers learn in the first pass only.
 * A histogram lists the M labels with the largest counts; that of a leaf no more than 128, that of
-  a node on the paper's path no more than F. The features list them in turn, those with the largest
-  u_k |v_k| first, until E entries are read. They find candidates; the scores that they give are
-  exact, those of nodes are as the histograms have them.
+  a node on the paper's path no more than F. A label of a feature has the weight of its predictor
+  beside its count. The features list them in turn, those with the largest u_k |v_k| first, until E
+  entries are read: that finds the candidates. Their scores are then made exact, by asking them for
+  the features whose histograms were not read to the end; those of nodes are as the histograms have
+  them.
+* A candidate learns if its score is wrong enough. Only these are asked for all the features they
+  have met, and so S and u learn from them alone: what the class of the example is short of is
+  shared among those of them that have too much, in proportion.
 * Where features are sparse, or the only keys, w_y has a weight only for those that some example of
   class y had. Otherwise w_y has a weight for every feature.
 * If the keys vote for fewer than F classes, the most frequent ones fill up.
@@ -34,7 +41,7 @@ candidates if it is missing; A, B and u then do not learn, since the keys did no
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,8 +52,8 @@ from .key_histogram import KeyHistogram
 from .linear_learner import LinearLearner
 from .progressive import ProgressiveError
 
-FEATURE_SCALE, NODE_SCALE = 15.0, 1.25
-VOTE_RATES = np.array([0.1, 0.025])  # of A and B
+AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE = 15.0, 10.0, 1.25
+VOTE_RATES = np.array([1.0, 1.0, 0.025])  # of A, S and B
 KEY_RATE, PAIR_RATE, ROW_RATE, BIAS_RATE = 0.2, 0.6, 0.1, 0.3
 # How much larger than the others the score of the right class has to be, for dense predictors.
 MARGIN = 2.0
@@ -91,7 +98,7 @@ class OneAgainstSomeReference:
         What votes: features, the leaves of several trees, both, or the node where one tree stops,
         as in the paper.
     max_candidates, max_labels, max_entries : int
-        F, M and E. F may be None: 40 if only features vote, otherwise 100.
+        F, M and E. F may be None: 24 if only features vote, otherwise 100.
     sublinear_tf, use_idf, normalize : bool
         Parameters of `FeatureWeighting`.
     center : bool
@@ -124,7 +131,7 @@ class OneAgainstSomeReference:
         keys="features",
         max_candidates=None,
         max_labels=512,
-        max_entries=2500,
+        max_entries=2000,
         sublinear_tf=True,
         use_idf=True,
         normalize=True,
@@ -142,7 +149,7 @@ class OneAgainstSomeReference:
         self.sparse = sparse
         self.features_vote = keys in ("features", "both")
         self.has_dense_predictors = not sparse and keys != "features"
-        self.max_candidates = max_candidates or (40 if keys == "features" else 100)
+        self.max_candidates = max_candidates or (24 if keys == "features" else 100)
         self.max_labels = max_labels
         self.max_entries = max_entries
         self.weighting = FeatureWeighting(sublinear_tf, use_idf, normalize)
@@ -172,62 +179,79 @@ class OneAgainstSomeReference:
         self.examples = 0.0
         self.examples_with_key = np.zeros(n_features)
         self.key_weights = Adaptive(np.ones(n_features), VOTE_OFFSET)  # u
-        # A and B
-        self.scales = Adaptive(np.array([FEATURE_SCALE, NODE_SCALE]), VOTE_OFFSET)
+        # A and S and B
+        self.scales = Adaptive(np.array([AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE]), VOTE_OFFSET)
         self.progressive = ProgressiveError()
 
     # --- candidates and scores --------------------------------------------------------------
 
     def read(self, x, own=0.0):
-        """Return the shares of an example, its values with a bias, and u |v|; `own` is counted."""
+        """Return what is to be known of an example; `own` of it is already counted."""
         had = np.maximum(0.0, self.examples_with_key - own)
         shares, values = self.weighting(x, had, max(0.0, self.examples - own))
+        rarity = np.zeros(self.n_features)
+        np.divide(1.0, np.sqrt(had), out=rarity, where=had > ROUNDING * own)
         pulls = self.key_weights.values * np.abs(values) * self.features_vote
         if self.has_dense_predictors:
-            z = self.centring.normalize(x)
-            return shares * self.features_vote, z, values, pulls
-        return shares, np.append(values, 1.0), values, pulls
+            return Read(
+                shares * self.features_vote, self.centring.normalize(x), values, pulls, rarity
+            )
+        return Read(shares, np.append(values, 1.0), values, pulls, rarity)
 
-    def affinities(self, label, shares, own=0.0):
-        """Return sqrt(c(y, k) / n_y) for all keys, without what the example added itself."""
+    def roots(self, label, shares, own=0.0):
+        """Return sqrt(c(y, k)) for all features, and 1 / sqrt(n_y), without the example itself."""
         model = self.classes[label]
         counts = model.counts - own * shares
         counts = np.where(counts > ROUNDING * own * shares, counts, 0.0)
         total = model.counts.sum() - own * shares.sum()
         if total <= ROUNDING * own * shares.sum() or total <= 0:
-            return np.zeros(self.n_features)
-        return np.sqrt(counts / total)
+            return np.zeros(self.n_features), 0.0
+        return np.sqrt(counts), 1.0 / np.sqrt(total)
 
     def bias(self, label):
         """Return the bias of a class."""
         return float(self.classes[label].bias.values[0])
 
-    def find_candidates(self, shares, pulls, affinities, node_votes):
-        """Let the keys vote and return the classes with the largest votes, the largest first.
+    def find_candidates(self, scored):
+        """Let the keys vote and return the classes with the largest scores, the largest first.
 
         The most frequent classes fill up if there are too few; and how many were voted for.
         """
-        votes = {y: self.scales.values[1] * vote for y, vote in node_votes.items()}
-        left = max(0, self.max_entries - self.n_node_entries)
-        active = np.flatnonzero(shares * self.features_vote)
+        sums = {y: self.scales.values[2] * vote for y, vote in scored.node_votes.items()}
+        left = max(0, self.max_entries - scored.n_node_entries)
+        pulls = scored.read.pulls
+        active = np.flatnonzero(scored.read.shares * self.features_vote)
         for k in active[np.argsort(-pulls[active], kind="stable")]:
-            for label in self.ranking(k)[:left]:
-                left -= 1
-                if (affinity := affinities(label)[k]) > 0:
-                    vote = self.scales.values[0] * pulls[k] * affinity
-                    votes[label] = votes.get(label, 0.0) + vote
-        voted = self.best_candidates({y: vote + self.bias(y) for y, vote in votes.items()})
+            labels = self.top(k, left)
+            left -= len(labels)
+            for label in labels:
+                if scored.roots(label)[0][k] > 0:
+                    sums[label] = sums.get(label, 0.0) + scored.by_feature(label)[k]
+        voted = self.best_candidates({y: value + self.bias(y) for y, value in sums.items()})
         frequent = self.most_frequent()[: self.max_labels]
         others = [label for label in frequent if label not in voted]
         return (voted + others)[: self.max_candidates], len(voted)
+
+    def top(self, key, n):
+        """Return the first labels of a key's histogram, at most n, as far as they are sure.
+
+        Where the histogram goes on, or may have lost labels, those with the smallest count that was
+        seen are left: there may be others with the same.
+        """
+        labels, counts = self.ranking(key)
+        if len(labels) < self.max_labels and len(labels) <= n:
+            return labels
+        smallest = counts[min(n, len(labels) - 1)]
+        return [label for label, c in zip(labels[:n], counts[:n], strict=True) if c > smallest]
 
     def most_frequent(self):
         """Return the classes, the most frequent first."""
         return self.everywhere.ranking()
 
     def ranking(self, key):
-        """Return the labels of a key's histogram, the largest count first."""
-        return self.histograms[key].ranking()[: self.max_labels]
+        """Return the labels of a key's histogram and their counts, the largest first."""
+        labels = self.histograms[key].ranking()[: self.max_labels]
+        return labels, [self.histograms[key].counts[label] for label in labels]
 
     def best_candidates(self, values):
         """Return the F classes with the largest values."""
@@ -238,32 +262,12 @@ class OneAgainstSomeReference:
 
         An example that is learned again is left out of the counts of its own class.
         """
-        shares, z, values, pulls = self.read(x, own)
-        routes = self.forest.routes(z, n_classes)
-        node_keys = self.forest.keys(routes, z, n_classes)
-        node_votes = self.forest.votes(node_keys)
-        self.n_node_entries = sum(len(self.forest.labels(node)) for node, _ in node_keys)
-        cache: dict[int, np.ndarray] = {}
-
-        def affinities(label):
-            if label not in cache:
-                cache[label] = self.affinities(label, shares, own if label == own_label else 0.0)
-            return cache[label]
-
-        candidates, n_voted = self.find_candidates(shares, pulls, affinities, node_votes)
-        return Scored(
-            self,
-            candidates=candidates,
-            n_voted=n_voted,
-            shares=shares,
-            z=z,
-            values=values,
-            pulls=pulls,
-            affinities=affinities,
-            routes=routes,
-            node_keys=node_keys,
-            node_votes=node_votes,
-        )
+        read = self.read(x, own)
+        routes = self.forest.routes(read.z, n_classes)
+        node_keys = self.forest.keys(routes, read.z, n_classes)
+        scored = Scored(self, read, routes, node_keys, own_label, own)
+        scored.candidates, scored.n_voted = self.find_candidates(scored)
+        return scored
 
     def predict(self, x):
         """Return the class with the largest score; None before anything is learned."""
@@ -293,18 +297,22 @@ class OneAgainstSomeReference:
         gradients = self.probabilities(scores)
         gradients[at] -= 1.0
         rate = self.learning_rate * (1.0 if first_pass else LATER_PASS)
+        lessons = {
+            label: gradient
+            for label, gradient in zip(scored.candidates, gradients, strict=True)
+            if self.is_worth_it(label, gradient)
+        }
         if found:
-            self.update_votes(scored, gradients, weight, rate)
+            self.update_votes(scored, gradients, y, lessons, weight, rate)
         if first_pass:
-            self.classes[y].met |= scored.shares > 0
-        for label, gradient in zip(scored.candidates, gradients, strict=True):
-            if self.is_worth_it(label, gradient):
-                self.update_predictor(label, scored.z[:-1], gradient, weight, rate)
+            self.classes[y].met |= scored.read.shares > 0
+        for label, gradient in lessons.items():
+            self.update_predictor(label, scored.read.z[:-1], gradient, weight, rate)
         if first_pass:
-            self.forest.update_routers(scored.routes, scored.z, y, weight)
+            self.forest.update_routers(scored.routes, scored.read.z, y, weight)
             self.forest.count(scored.routes, y, weight)
-            self.centring.observe(x, scored.z, weight)
-            self.count(scored.shares, y, weight)
+            self.centring.observe(x, scored.read.z, weight)
+            self.count(scored.read.shares, y, weight)
 
     def probabilities(self, scores):
         """Return how probable each candidate is by its score."""
@@ -319,21 +327,31 @@ class OneAgainstSomeReference:
         """Tell whether a class learns from a gradient."""
         return abs(gradient) >= self.small_gradient
 
-    def update_votes(self, scored, gradients, weight, rate):
-        """Step on A, B and the weights u of the example's features."""
-        affinity = np.array([scored.affinities(label) for label in scored.candidates])
-        key_gradients = (
-            self.features_vote
-            * self.scales.values[0]
-            * np.abs(scored.values)
-            * (gradients @ affinity)
-        )
-        by_features = gradients @ (affinity @ scored.pulls)
-        by_nodes = gradients @ [scored.node_votes.get(label, 0.0) for label in scored.candidates]
-        self.key_weights.step(key_gradients, weight, rate * KEY_RATE, where=key_gradients != 0)
+    def update_votes(self, scored, gradients, y, lessons, weight, rate):
+        """Step on A, S and B and on the weights u of the example's features."""
+        affinities = [scored.affinity(label) for label in scored.candidates]
+        node_votes = [scored.node_votes.get(label, 0.0) for label in scored.candidates]
+        by_shares, by_keys = self.lessons_for_features(scored, y, lessons)
+        self.key_weights.step(by_keys, weight, rate * KEY_RATE, where=by_keys != 0)
         self.key_weights.values = np.maximum(0.0, self.key_weights.values)
-        self.scales.step(np.array([by_features, by_nodes]), weight, rate * VOTE_RATES)
+        steps = np.array([gradients @ affinities, by_shares, gradients @ node_votes])
+        self.scales.step(steps, weight, rate * VOTE_RATES)
         self.scales.values = np.maximum(0.0, self.scales.values)
+
+    def lessons_for_features(self, scored, y, lessons):
+        """Return the gradients of S and u, by the classes that learn."""
+        wrong = sum(gradient for label, gradient in lessons.items() if label != y)
+        by_shares, by_keys = 0.0, np.zeros(self.n_features)
+        if wrong == 0.0 or y not in lessons:
+            return by_shares, by_keys
+        read = scored.read
+        for label, gradient in lessons.items():
+            lesson = gradient if label == y else gradient * -lessons[y] / wrong
+            roots, inverse_norm = scored.roots(label)
+            by_shares += lesson * (read.pulls @ (read.rarity * roots))
+            affinities = self.scales.values[0] * inverse_norm + self.scales.values[1] * read.rarity
+            by_keys += lesson * np.abs(read.values) * roots * affinities
+        return by_shares, by_keys * self.features_vote
 
     def update_predictor(self, label, values, gradient, weight, rate):
         """Step on the weights and the bias of a class."""
@@ -372,45 +390,60 @@ class OneAgainstSomeReference:
         self.examples_with_key *= self.fading
 
 
+class Read(NamedTuple):
+    """An example as keys and predictors see it, by feature."""
+
+    shares: np.ndarray  # what it adds to counts
+    z: np.ndarray  # what predictors and routers see, with a bias
+    values: np.ndarray  # v
+    pulls: np.ndarray  # u |v|
+    rarity: np.ndarray  # 1 / sqrt(n_k)
+
+
 class Scored:
     """Candidates, and what their scores are made of."""
 
-    def __init__(
-        self,
-        model,
-        *,
-        candidates,
-        n_voted,
-        shares,
-        z,
-        values,
-        pulls,
-        affinities,
-        routes,
-        node_keys,
-        node_votes,
-    ):
+    def __init__(self, model, read, routes, node_keys, own_label, own):
         self.model = model
-        self.candidates = candidates
-        self.n_voted = n_voted
-        self.shares = shares
-        self.z = z
-        self.values = values
-        self.pulls = pulls
-        self.affinities = affinities
+        self.read = read
         self.routes = routes
         self.node_keys = node_keys
-        self.node_votes = node_votes
+        self.node_votes = model.forest.votes(node_keys)
+        self.n_node_entries = sum(len(model.forest.labels(node)) for node, _ in node_keys)
+        self.candidates: list[int] = []
+        self.n_voted = 0
+        self._own = own_label, own
+        self._roots: dict[int, tuple[np.ndarray, float]] = {}
+
+    def roots(self, label):
+        """Return sqrt(c(y, k)) for all features, and 1 / sqrt(n_y)."""
+        if label not in self._roots:
+            own_label, own = self._own
+            own = own if label == own_label else 0.0
+            self._roots[label] = self.model.roots(label, self.read.shares, own)
+        return self._roots[label]
+
+    def affinity(self, label):
+        """Return what A multiplies in the score of a class."""
+        roots, inverse_norm = self.roots(label)
+        return inverse_norm * (self.read.pulls @ roots)
+
+    def by_feature(self, label):
+        """Return what each feature adds to the score of a class, dense predictors aside."""
+        by_affinity, by_share, _ = self.model.scales.values
+        roots, inverse_norm = self.roots(label)
+        votes = self.read.pulls * roots * (by_affinity * inverse_norm + by_share * self.read.rarity)
+        if self.model.has_dense_predictors:
+            return votes
+        return votes + self.model.classes[label].weights * self.read.z[:-1]
 
     def scores(self):
         """Return vote + w · v + b for every candidate."""
-        by_features, by_nodes = self.model.scales.values
-        return np.array(
-            [
-                by_features * (self.pulls @ self.affinities(y))
-                + by_nodes * self.node_votes.get(y, 0.0)
-                + self.model.classes[y].weights @ self.z[:-1]
-                + self.model.bias(y)
-                for y in self.candidates
-            ]
-        )
+        return np.array([self.score(label) for label in self.candidates])
+
+    def score(self, label):
+        """Return vote + w · v + b."""
+        score = self.by_feature(label).sum() + self.model.bias(label)
+        if self.model.has_dense_predictors:
+            score += self.model.classes[label].weights @ self.read.z[:-1]
+        return score + self.model.scales.values[2] * self.node_votes.get(label, 0.0)
