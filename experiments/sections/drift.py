@@ -142,7 +142,7 @@ def verdict(name: str, algorithm: str, curves: Curves) -> str:
 def draw(figure: Any, curves: Curves) -> None:
     """Draw a panel per method: the error in each window."""
     shown = [a for a in ALGORITHMS if any(key[0] == a for key in curves)]
-    figure.set_size_inches(7.5, 2.6 * len(shown))
+    figure.set_size_inches(7.5, 2.6 * len(shown) + 1.0)
     panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False).ravel()
     for axes, algorithm in zip(panels, shown, strict=True):
         for key in order_of(curves):

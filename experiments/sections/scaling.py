@@ -137,7 +137,7 @@ def draw(figure: Any, cells: Cells) -> None:
                 shown = [mean(same, measure) for same in found]
                 axes.plot(classes, shown, label=NAMES[algorithm], **look(i))
         axes.set(xscale="log", ylabel=label)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.1 * axes.dataLim.ymax)
     for axes in panels[-2:]:
         axes.set_xlabel("classes")
     panels[0].legend()
