@@ -20,6 +20,7 @@ from benchmarks import datasets
 from benchmarks.measure import Stopwatch, Times, peak_rss, run
 
 ESTIMATORS = {
+    "one-against-some": "OneAgainstSomeClassifier",
     "recall-tree": "RecallTreeClassifier",
     "one-against-all": "OneAgainstAllClassifier",
     "lom-tree": "LOMTreeClassifier",

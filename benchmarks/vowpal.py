@@ -29,7 +29,9 @@ import scipy.sparse as sp
 from benchmarks.datasets import Dataset, Rows
 from benchmarks.measure import Times, Usage, best, run
 
+# Votes have no counterpart there: they are compared with what has the same aim.
 REDUCTIONS = {
+    "one-against-some": "--recall_tree",
     "recall-tree": "--recall_tree",
     "one-against-all": "--oaa",
     "lom-tree": "--log_multi",
