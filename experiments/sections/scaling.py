@@ -99,6 +99,8 @@ def growth(name: str, cells: Cells) -> str:
         }
         times = [factors[f"{step}_microseconds"] for step in ("train", "predict")]
         is_within = "yes" if max(times) <= GROWTH else "no"
+        if is_within == "yes" and mean(many, "n_classes_seen") < 0.9 * TO:
+            is_within = f"not tried up to {TO:,}"
         listed = "; ".join(f"{MEASURES[m]} {number(f)}" for m, f in factors.items())
         asked = f" (at most {GROWTH:g} in time asked: {is_within})" if not _place(algorithm) else ""
         said.append(
