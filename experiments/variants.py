@@ -52,11 +52,20 @@ class AdaptiveLabels(OneAgainstSomeReference):
     def ranking(self, key):
         histogram = self.histograms[key]
         labels = histogram.ranking()
-        held = np.cumsum([histogram.counts[label] for label in labels])
-        return labels[: int(np.searchsorted(held, self.share * held[-1])) + 1] if labels else []
+        counts = [histogram.counts[label] for label in labels]
+        held = np.cumsum(counts)
+        n = int(np.searchsorted(held, self.share * held[-1])) + 1 if labels else 0
+        return labels[:n], counts[:n]
 
 
-class VotesOtherwise(OneAgainstSomeReference):
+class OneVote(OneAgainstSomeReference):
+    """A feature has no vote by its share of a class, only A times its affinity to the class."""
+
+    def read(self, x, own=0.0):
+        return super().read(x, own)._replace(rarity=np.zeros(self.n_features))
+
+
+class VotesOtherwise(OneVote):
     """Another vote of a feature for a class, and the scale A at which it begins."""
 
     def __init__(self, n_features, scale, **parameters):
@@ -68,38 +77,46 @@ class VotesOtherwise(OneAgainstSomeReference):
         self.key_totals += weight * shares
         super().count(shares, y, weight)
 
+    def roots(self, label, shares, own=0.0):
+        return self.votes(self.classes[label].counts), 1.0
+
+    def votes(self, counts):
+        """Return what each feature votes for a class with these counts."""
+        raise NotImplementedError
+
 
 class SquareRoot(VotesOtherwise):
-    """sqrt(c / n_y): the affinity of an example and its class. This is the default."""
+    """sqrt(c / n_y): the affinity of an example and its class."""
+
+    def votes(self, counts):
+        return np.sqrt(counts / (counts.sum() or 1.0))
 
 
 class ShareOfClass(VotesOtherwise):
     """c / n_y, without the root."""
 
-    def affinities(self, label, shares, own=0.0):
-        return super().affinities(label, shares, own) ** 2
+    def votes(self, counts):
+        return counts / (counts.sum() or 1.0)
 
 
 class ShareOfKey(VotesOtherwise):
     """sqrt(c / n_k): how the labels of a key are distributed, as at a node of a tree."""
 
-    def affinities(self, label, shares, own=0.0):
-        return np.sqrt(_ratio(self.classes[label].counts, self.key_totals))
+    def votes(self, counts):
+        return np.sqrt(_ratio(counts, self.key_totals))
 
 
 class Cosine(VotesOtherwise):
     """c / |c|: the cosine of an example and the counts of its class."""
 
-    def affinities(self, label, shares, own=0.0):
-        counts = self.classes[label].counts
+    def votes(self, counts):
         return counts / (np.linalg.norm(counts) or 1.0)
 
 
 class NaiveBayes(VotesOtherwise):
     """log(1 + 10 c n / (n_y n_k)): how much more frequent the key is in the class."""
 
-    def affinities(self, label, shares, own=0.0):
-        counts = self.classes[label].counts
+    def votes(self, counts):
         expected = counts.sum() * self.key_totals / (self.key_totals.sum() or 1.0)
         return np.log1p(10.0 * _ratio(counts, expected))
 

@@ -100,7 +100,7 @@ REFERENCES: dict[str, list[Variant]] = {
     SPARSE: [
         Variant("defaults", "one pass", reference=_AS_IS),
         _LOGISTIC,
-        *_votes(variants.SquareRoot, "sqrt(c / n_y)", 5.0, 45.0),
+        *_votes(variants.SquareRoot, "sqrt(c / n_y)", 5.0, 15.0, 45.0),
         *_votes(variants.ShareOfClass, "c / n_y", 15.0, 100.0),
         *_votes(variants.ShareOfKey, "sqrt(c / n_k)", 5.0, 15.0),
         *_votes(variants.Cosine, "c / |c|", 5.0, 15.0),
