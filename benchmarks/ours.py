@@ -25,6 +25,7 @@ ESTIMATORS = {
     "one-against-all": "OneAgainstAllClassifier",
     "lom-tree": "LOMTreeClassifier",
 }
+CHOOSY = ("one-against-some", "recall-tree")  # they choose candidates
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def train_and_predict(
         peak_rss=peak_rss(),
         rss_before=rss_before,
         memory_bytes=int(model.memory_bytes_),
-        candidate_recall=candidate_recall(model, dataset) if algorithm == "recall-tree" else None,
+        candidate_recall=candidate_recall(model, dataset) if algorithm in CHOOSY else None,
         parameters=model.get_params(),
     )
 
