@@ -15,9 +15,26 @@ std::uint32_t ClassPairs::capacity_for(std::uint32_t pairs) {
 std::uint32_t ClassPairs::find_or_add(Table& table, std::uint32_t key) {
   if (const std::uint32_t known = table.find(key); known != kNone) return known;
   const std::uint32_t capacity = capacity_for(table.size_ + 1);
-  if (capacity > table.capacity_)
-    rebuild(table, capacity, [](std::uint32_t, const Values&) { return true; });
+  if (capacity > table.capacity_) rebuild(table, capacity);
   return table.insert(key);
+}
+
+void ClassPairs::rebuild(Table& table, std::uint32_t capacity) {
+  Table old;
+  old.block_ = table.block_;
+  old.capacity_ = table.capacity_;
+  table.block_ =
+      capacity ? static_cast<std::byte*>(arena_.allocate(Table::bytes(capacity))) : nullptr;
+  table.capacity_ = capacity;
+  table.shift_ = 32;
+  for (std::uint32_t c = capacity; c > 1; c /= 2) --table.shift_;
+  table.size_ = 0;
+  old.visit([&](std::uint32_t key, std::uint32_t slot) {
+    const std::uint32_t to = table.insert(key);
+    table.values(to) = old.values(slot);
+    table.accumulator(to) = old.accumulator(slot);
+  });
+  if (old.block_ != nullptr) arena_.release(old.block_, Table::bytes(old.capacity_));
 }
 
 void ClassPairs::rescale(float factor) {
@@ -61,8 +78,7 @@ void ClassPairs::load(const State& state) {
   grow_to(offsets.size() - 1);
   for (std::size_t y = 0; y < size(); ++y) {
     Table& table = tables_[y];
-    rebuild(table, capacity_for(static_cast<std::uint32_t>(offsets[y + 1] - offsets[y])),
-            [](std::uint32_t, const Values&) { return true; });
+    rebuild(table, capacity_for(static_cast<std::uint32_t>(offsets[y + 1] - offsets[y])));
     for (std::size_t i = offsets[y]; i < offsets[y + 1]; ++i) {
       const std::uint32_t slot = table.insert(keys[i]);
       table.values(slot) = {counts[i], weights[i]};

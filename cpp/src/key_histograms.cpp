@@ -59,14 +59,6 @@ std::size_t KeyHistograms::raise(Key& key, ClassId label, float before, float af
   return moved + 1;
 }
 
-void KeyHistograms::remove(Key& key, ClassId label) {
-  Entry* const end = key.entries + key.size;
-  Entry* at = std::find_if(key.entries, end, [&](const Entry& e) { return e.label == label; });
-  if (at == end) return;
-  std::memmove(at, at + 1, static_cast<std::size_t>(end - at - 1) * sizeof(Entry));
-  --key.size;
-}
-
 void KeyHistograms::rescale(float factor) {
   for (std::size_t k = 0; k < keys_.size(); ++k)
     if (Key* key = keys_.peek(k)) {

@@ -46,8 +46,6 @@ class ClassPairs {
     float& accumulator(std::uint32_t slot) { return this->accumulators()[slot]; }
     float accumulator(std::uint32_t slot) const { return this->accumulators()[slot]; }
 
-    // Where a slot number stays valid as long as this stays the same.
-    const void* block() const { return block_; }
     void prefetch(std::uint32_t key) const {
 #if defined(__GNUC__) || defined(__clang__)
       if (capacity_ != 0) __builtin_prefetch(keys() + home(key));
@@ -95,14 +93,6 @@ class ClassPairs {
 
   // Slot of a key, made if need be. Slots found before are then not valid any more.
   std::uint32_t find_or_add(Table& table, std::uint32_t key);
-  // Keeps the pairs for which keep(key, values) is true.
-  template <class Keep>
-  void filter(Table& table, Keep keep) {
-    std::uint32_t kept = 0;
-    table.visit(
-        [&](std::uint32_t key, std::uint32_t slot) { kept += keep(key, table.values(slot)); });
-    if (kept < table.size()) rebuild(table, capacity_for(kept), keep);
-  }
   // All counts times a factor.
   void rescale(float factor);
 
@@ -112,39 +102,14 @@ class ClassPairs {
   void load(const State& state);
 
   std::size_t bytes() const { return tables_.bytes() + arena_.used(); }
-  std::size_t n_pairs() const {
-    std::size_t sum = 0;
-    for (std::size_t y = 0; y < size(); ++y) sum += tables_[y].size();
-    return sum;
-  }
 
  private:
   static std::uint32_t capacity_for(std::uint32_t pairs);
-  template <class Keep>
-  void rebuild(Table& table, std::uint32_t capacity, Keep keep);
+  // Moves the pairs of a table into one of another size.
+  void rebuild(Table& table, std::uint32_t capacity);
 
   Arena arena_;
   StableVector<Table> tables_;
 };
-
-template <class Keep>
-void ClassPairs::rebuild(Table& table, std::uint32_t capacity, Keep keep) {
-  Table old;
-  old.block_ = table.block_;
-  old.capacity_ = table.capacity_;
-  table.block_ =
-      capacity ? static_cast<std::byte*>(arena_.allocate(Table::bytes(capacity))) : nullptr;
-  table.capacity_ = capacity;
-  table.shift_ = 32;
-  for (std::uint32_t c = capacity; c > 1; c /= 2) --table.shift_;
-  table.size_ = 0;
-  old.visit([&](std::uint32_t key, std::uint32_t slot) {
-    if (!keep(key, old.values(slot))) return;
-    const std::uint32_t to = table.insert(key);
-    table.values(to) = old.values(slot);
-    table.accumulator(to) = old.accumulator(slot);
-  });
-  if (old.block_ != nullptr) arena_.release(old.block_, Table::bytes(old.capacity_));
-}
 
 }  // namespace recalltree

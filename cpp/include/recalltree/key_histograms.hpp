@@ -55,8 +55,6 @@ class KeyHistograms {
   std::size_t raise(Key& key, ClassId label, float before, float after, float weight);
   // The weight of a label, if it is there, has changed.
   void set_weight(Key& key, ClassId label, float root, float weight);
-  // Takes a label out, if it is there.
-  void remove(Key& key, ClassId label);
   // All roots times a factor.
   void rescale(float factor);
 
