@@ -44,8 +44,17 @@ def read(text, piece, **options):
     return reader, list(reader)
 
 
+def as_dense(X):
+    """Value for value: `toarray` adds them to zeros, so that -0.0 would become 0.0."""
+    if isinstance(X, np.ndarray):
+        return X
+    rows, out = X.tocoo(), np.zeros(X.shape, dtype=X.dtype)
+    out[rows.row, rows.col] = rows.data
+    return out
+
+
 def stack(batches):
-    X = np.vstack([b.X if isinstance(b.X, np.ndarray) else b.X.toarray() for b in batches])
+    X = np.vstack([as_dense(b.X) for b in batches])
     return X, [label for b in batches for label in b.y.tolist()]
 
 
