@@ -45,6 +45,12 @@ class Budget:
         """Return the algorithms to run, in the order of the experiment."""
         return tuple(a for a in default if self.algorithms is None or a in self.algorithms)
 
+    def sampling_of(self, algorithm: str) -> dict[str, float]:
+        """The part of a unit's parameters that says where one-against-all samples negatives."""
+        if algorithm != "one-against-all":
+            return {}
+        return {"full_updates": self.full_updates, "negative_samples": self.negative_samples}
+
     @property
     def size(self) -> dict[str, int | None]:
         """The part of a unit's parameters that says how much of a set is used."""

@@ -63,8 +63,8 @@ EXPERIMENTS = {
         Experiment(
             "ablation",
             "Choices that the paper leaves open",
-            "The paper weights a router's update by |Δ| and routes after the update; its code "
-            "does not weight. Counts never fade.",
+            "A router's update is weighted by |Δ|, and an example is routed after it; the authors' "
+            "code does not weight. Counts never fade.",
             studies.ablation,
             sections.ablation.section,
         ),

@@ -52,17 +52,6 @@ class PowerLaw:
     def __call__(self, x: float) -> float:
         return self.factor * x**self.exponent
 
-    def crossing(self, other: PowerLaw) -> float | None:
-        """Return the x where two laws meet, None if they are parallel.
-
-        >>> PowerLaw(1.0, 2.0, 0.0).crossing(PowerLaw(0.0, 200.0, 0.0))
-        100.0
-        """
-        if math.isclose(self.exponent, other.exponent):
-            return None
-        log = math.log(other.factor / self.factor) / (self.exponent - other.exponent)
-        return round(math.exp(log), 9) if log < 600 else None
-
 
 def fit_power_law(x: Sequence[float], y: Sequence[float]) -> PowerLaw:
     """Fit a power law by least squares of the logarithms.

@@ -5,7 +5,6 @@ import pytest
 import scipy.stats
 from experiment_runs import ROOT  # noqa: F401  (makes `experiments` importable)
 from experiments.statistics import (
-    PowerLaw,
     fit_power_law,
     format_p,
     mean_and_error,
@@ -58,14 +57,6 @@ def test_power_law_is_recovered_from_noise():
 def test_power_law_needs_two_positive_points(x, y):
     with pytest.raises(ValueError, match="a power law is fitted to"):
         fit_power_law(x, y)
-
-
-def test_crossing():
-    linear, flat = PowerLaw(1.0, 0.01, 0.0), PowerLaw(0.1, 10.0, 0.0)
-    at = linear.crossing(flat)
-    assert linear(at) == pytest.approx(flat(at))
-    assert flat.crossing(linear) == pytest.approx(at)
-    assert linear.crossing(PowerLaw(1.0, 5.0, 0.0)) is None
 
 
 def test_mean_and_error():

@@ -5,17 +5,23 @@ import importlib
 import json
 import pkgutil
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from experiment_runs import ROOT, SHORT_RUNS, run
 from experiments import __main__ as command_line
 from experiments.data.catalogue import SETS
+from experiments.data.generated import generate_gaussians
+from experiments.data.task import ArrayTask
 from experiments.experiment import Experiment
 from experiments.registry import EXPERIMENTS
 from experiments.report import page
 from experiments.report.figures import write_figure
 from experiments.store import RESULTS, Store
+from experiments.studies import one_against_all
+from experiments.studies.bernstein import ALWAYS_DESCEND
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +66,7 @@ def test_a_second_run_does_nothing_and_again_does_it_again(done, monkeypatch, ca
         run("bernstein", done)
         with pytest.raises(AssertionError):
             run("bernstein", done, "--again")
-    assert "8 already done" in capsys.readouterr().err
+    assert "10 already done" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in (done / "results").rglob("*.json")} == before
 
 
@@ -81,8 +87,8 @@ def test_an_interrupted_run_keeps_what_it_finished(tmp_path, monkeypatch, capsys
     assert "goes on" in capsys.readouterr().err
     assert len(records(tmp_path, "bernstein")) == 3
     run("bernstein", tmp_path)
-    assert len(records(tmp_path, "bernstein")) == 8
-    assert len(calls) == 4 + 5  # the unit in progress was done once more, the others were not
+    assert len(records(tmp_path, "bernstein")) == 10
+    assert len(calls) == 4 + 7  # the unit in progress was done once more, the others were not
     assert not list((tmp_path / "results").rglob("*.partial"))
 
 
@@ -140,6 +146,24 @@ def test_one_against_all_samples_negatives_where_it_is_too_slow(done):
             assert "negative_samples" not in result
 
 
+class Constant:
+    """Answers with the class seen last."""
+
+    def partial_fit(self, X, y):
+        self.last = y[-1]
+
+    def predict(self, X):
+        return np.full(len(X), self.last)
+
+
+def test_progressive_validation_of_one_against_all_asks_before_it_learns():
+    y = np.repeat([0, 0, 1, 1, 1], one_against_all.VALIDATION_BLOCK)
+    dataset = replace(generate_gaussians(2, len(y), 10), y_train=y)
+    error, seconds = one_against_all.learn_validated(Constant(), ArrayTask(dataset))
+    assert error == 2 / 5  # the first block, and the first of the other class
+    assert seconds >= 0
+
+
 def test_curves_end_with_the_progressive_error(done):
     for record in records(done, "online"):
         result = record["result"]
@@ -154,8 +178,9 @@ def test_recall_bounds_error_and_tests_the_bound(done):
         result = record["result"]
         assert result["error"] >= 1 - result["candidate_recall"]
         assert 0 <= result["mean_depth"] <= result["depth"]
-        if record["unit"]["bound_lambda"] == 0:
+        if record["unit"]["bound_lambda"] == ALWAYS_DESCEND:
             deepest = result["mean_depth"]
+            assert result["mean_bound"] == 0
     assert all(r["result"]["mean_depth"] <= deepest for r in records(done, "bernstein"))
 
 

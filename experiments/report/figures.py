@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.report.section import Draw
+import numpy as np
+
+from experiments.report.section import Draw, values
+from experiments.statistics import mean_and_error
+from experiments.store import Record
 
 #: Colours that people who see few colours can tell apart (Okabe and Ito), one per method.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -39,6 +44,43 @@ def write_figure(path: Path, draw: Draw) -> None:
     # Trailing spaces are of no use, and trouble in version control.
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join(line.rstrip() for line in lines) + "\n", encoding="utf-8")
+
+
+def means_and_errors(
+    found: Sequence[Sequence[Record] | None], name: str, scale: float = 1.0
+) -> tuple[list[float], list[float]]:
+    """Return the mean over seeds of each group of records, and its standard error; 0 of one seed.
+
+    A group without records has no mean: a gap in the figure.
+    """
+    summed = [mean_and_error(values(same, name)) if same else (np.nan, None) for same in found]
+    return [scale * mean for mean, _ in summed], [scale * (error or 0.0) for _, error in summed]
+
+
+def line(
+    axes: Any, x: Sequence[float], found: Sequence[Sequence[Record]], name: str, **style: Any
+) -> None:
+    """Draw a line through the means of groups of records, with error bars; shares in per cent."""
+    means, errors = means_and_errors(found, name, style.pop("scale", 100.0))
+    axes.errorbar(x, means, yerr=errors, capsize=2, **style)
+
+
+def bars(
+    axes: Any,
+    place: tuple[int, int],
+    found: Sequence[Sequence[Record] | None],
+    name: str,
+    label: str,
+    scale: float = 100.0,
+) -> np.ndarray:
+    """Draw one bar per group of records, the i-th of n side by side; return where they stand."""
+    i, n = place
+    means, errors = means_and_errors(found, name, scale)
+    width = 0.8 / n
+    x = np.arange(len(means)) + (i - (n - 1) / 2) * width
+    axes.bar(x, means, width, yerr=errors, color=COLOURS[i], label=label)
+    axes.grid(axis="x", visible=False)
+    return x
 
 
 def look(i: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.data.catalogue import SETS as CATALOGUE
 from experiments.store import Record
 
 Draw = Callable[[Any], None]  # draws into a matplotlib Figure
@@ -87,6 +88,13 @@ def group(records: Sequence[Record], *names: str) -> dict[tuple[Any, ...], list[
 
 #: Results belong together if these are the same: the set, and how much of it was used.
 SIZE = ("set", "rows", "test_rows", "start")
+
+
+def by_set(records: Sequence[Record], *more: str) -> dict[tuple[Any, ...], list[Record]]:
+    """Return the records that belong together, the sets in the order of the catalogue."""
+    places = {name: place for place, name in enumerate(CATALOGUE)}
+    groups = group(records, *SIZE, *more)
+    return dict(sorted(groups.items(), key=lambda item: places.get(item[0][0], len(places))))
 
 
 def values(records: Sequence[Record], name: str) -> list[Any]:

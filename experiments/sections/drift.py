@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments.names import NAMES
 from experiments.report.figures import COLOURS
-from experiments.report.section import SIZE, Section, group, percent
+from experiments.report.section import Section, by_set, group, percent
 from experiments.store import Record
 from experiments.studies.drift import ALGORITHMS, HALF_LIVES
 
@@ -37,7 +37,7 @@ def section(records: Sequence[Record]) -> Section:
     rows: list[list[str]] = []
     verdicts: list[str] = []
     drawings = []
-    for (name, *_), found in group(records, *SIZE).items():
+    for (name, *_), found in by_set(records).items():
         curves = group(found, "algorithm", "stream", "half_life")
         n_train = found[0]["result"]["n_train"]
         for key in order_of(curves):

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from experiments.names import NAMES, named
-from experiments.report.figures import COLOURS
-from experiments.report.section import SIZE, Section, group, percent, values, with_error
+from experiments.report.figures import bars
+from experiments.report.section import Section, by_set, group, percent, values, with_error
 from experiments.statistics import format_p, mean_and_error, n_minus_1_chi_squared
 from experiments.store import Record
 from experiments.studies.late_classes import ALGORITHMS, LAST_SHARE, LATE_SHARE, STREAMS
@@ -32,7 +30,7 @@ def section(records: Sequence[Record]) -> Section:
     rows: list[list[str]] = []
     verdicts: list[str] = []
     drawings = []
-    for (name, *_), found in group(records, *SIZE).items():
+    for (name, *_), found in by_set(records).items():
         cells = group(found, "algorithm", "stream")
         n_train = found[0]["result"]["n_train"]
         for algorithm in ALGORITHMS:
@@ -89,22 +87,13 @@ def draw(figure: Any, cells: Cells) -> None:
     figure.set_size_inches(7.5, 3.2)
     panels = figure.subplots(1, 2, sharey=True)
     shown = [a for a in ALGORITHMS if all((a, stream) in cells for stream in STREAMS)]
-    width = 0.38
     for axes, (part, title) in zip(panels, PARTS.items(), strict=True):
         for i, stream in enumerate(STREAMS):
-            summed = [mean_and_error(values(cells[a, stream], f"{part}_error")) for a in shown]
-            axes.bar(
-                np.arange(len(shown)) + (i - 0.5) * width,
-                [100 * mean for mean, _ in summed],
-                width,
-                yerr=[100 * (error or 0.0) for _, error in summed],
-                color=COLOURS[i],
-                label=stream,
-            )
+            found = [cells[a, stream] for a in shown]
+            bars(axes, (i, len(STREAMS)), found, f"{part}_error", stream)
         labels = [NAMES[a].replace("-against-", "-\nagainst-").replace(" ", "\n") for a in shown]
         axes.set_xticks(range(len(shown)), labels)
         axes.set(title=title)
-        axes.grid(axis="x", visible=False)
     panels[0].set_ylabel("test error, %")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(STREAMS))

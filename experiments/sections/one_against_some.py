@@ -10,8 +10,8 @@ import numpy as np
 from benchmarks.report import number
 
 from experiments.names import NAMES, named
-from experiments.report.figures import COLOURS
-from experiments.report.section import SIZE, Section, group, percent, values, with_error
+from experiments.report.figures import COLOURS, bars
+from experiments.report.section import Section, by_set, group, percent, values, with_error
 from experiments.statistics import format_p, mean_and_error, n_minus_1_chi_squared
 from experiments.store import Record
 from experiments.studies.one_against_some import ALGORITHMS, ANSWER_EVERY, TEXT_ALGORITHMS
@@ -27,13 +27,13 @@ def section(records: Sequence[Record]) -> Section:
     kinds = group(records, "kind")
     if tested := kinds.get(("test",)):
         _sets(page, tested)
-    for key, found in group(kinds.get(("progressive",), []), *SIZE).items():
+    for key, found in by_set(kinds.get(("progressive",), [])).items():
         _text(page, key[0], {r["unit"]["algorithm"]: r for r in found})
     return page
 
 
 def _sets(page: Section, records: Sequence[Record]) -> None:
-    groups = {key: group(found, "algorithm") for key, found in group(records, *SIZE).items()}
+    groups = {key: group(found, "algorithm") for key, found in by_set(records).items()}
     page.say("Test error after one pass with defaults:")
     page.table(
         HEADINGS,
@@ -151,20 +151,10 @@ def _text_verdict(name: str, found: dict[str, Record]) -> str:
 def draw_bars(figure: Any, groups: dict[tuple[Any, ...], dict[tuple[Any, ...], Any]]) -> None:
     """Draw one group of bars per set."""
     axes = figure.add_subplot()
-    width = 0.8 / len(ALGORITHMS)
     for i, algorithm in enumerate(ALGORITHMS):
         found = [same.get((algorithm,)) for same in groups.values()]
-        summed = [mean_and_error(values(f, "error")) if f else (np.nan, None) for f in found]
-        axes.bar(
-            np.arange(len(summed)) + (i - (len(ALGORITHMS) - 1) / 2) * width,
-            [100 * mean for mean, _ in summed],
-            width,
-            yerr=[100 * (error or 0.0) for _, error in summed],
-            color=COLOURS[i],
-            label=NAMES[algorithm],
-        )
+        bars(axes, (i, len(ALGORITHMS)), found, "error", NAMES[algorithm])
     axes.set_xticks(range(len(groups)), [key[0] for key in groups])
-    axes.grid(axis="x", visible=False)
     axes.set(ylabel="test error, %", ylim=(0, 100))
     figure.legend(loc="outside upper center", ncols=len(ALGORITHMS))
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from experiments.report.figures import COLOURS
-from experiments.report.section import SIZE, Section, group, percent, values, with_error
+from experiments.report.section import Section, by_set, group, percent, values, with_error
 from experiments.statistics import format_p, mean_and_error, n_minus_1_chi_squared
 from experiments.store import Record
 from experiments.studies.one_against_some_ablation import KINDS, REFERENCES, VARIANTS
@@ -37,7 +37,7 @@ def section(records: Sequence[Record]) -> Section:
         reference on some of the classes, whose errors are smaller because there are fewer classes
         to confuse."""
     )
-    for key, found in group(records, *SIZE).items():
+    for key, found in by_set(records).items():
         name = key[0]
         for kind, lead in LEADS.items():
             same_kind = [r for r in found if r["unit"]["kind"] == kind]

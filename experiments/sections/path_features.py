@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from experiments.report.figures import look
-from experiments.report.section import SIZE, Section, group, percent, values, with_error
+from experiments.report.figures import line, look
+from experiments.report.section import Section, by_set, percent, values, with_error
 from experiments.statistics import format_p, mean_and_error, n_minus_1_chi_squared
 from experiments.store import Record
 from experiments.studies.path_features import KINDS
@@ -23,7 +23,7 @@ Grid = dict[tuple[str, int], list[Record]]
 def section(records: Sequence[Record]) -> Section:
     """Return the section."""
     page = Section()
-    for (name, *_, passes), found in group(records, *SIZE, "passes").items():
+    for (name, *_, passes), found in by_set(records, "passes").items():
         n_train = found[0]["result"]["n_train"]
         grid: Grid = {}
         for record in found:
@@ -115,15 +115,7 @@ def draw(figure: Any, grid: Grid, sizes: list[int], kinds: list[str]) -> None:
     axes = figure.add_subplot()
     for i, kind in enumerate(kinds):
         there = [size for size in sizes if (kind, size) in grid]
-        summed = [mean_and_error(values(grid[kind, size], "error")) for size in there]
-        axes.errorbar(
-            there,
-            [100 * m for m, _ in summed],
-            yerr=[100 * (error or 0.0) for _, error in summed],
-            label=kind,
-            capsize=2,
-            **look(i),
-        )
+        line(axes, there, [grid[kind, size] for size in there], "error", label=kind, **look(i))
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, [str(size) for size in sizes])
     axes.set(xlabel="candidates", ylabel="test error, %")

@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.report import number
 
 from experiments.report.figures import COLOURS
-from experiments.report.section import SIZE, Section, group, values, with_error
+from experiments.report.section import Section, by_set, group, values, with_error
 from experiments.statistics import mean_and_error
 from experiments.store import Record
 from experiments.studies.theory import METHODS
@@ -33,7 +33,7 @@ def theorem(page: Section, records: Sequence[Record]) -> None:
     """Add what became of the theorem."""
     rows = []
     first = records[0]
-    for (name, *_), found in group(records, *SIZE).items():
+    for (name, *_), found in by_set(records).items():
         splits = found[0]["result"]["splits"]
         for i in _milestones(splits["t"]):
             rows.append(

@@ -33,19 +33,14 @@ def units(budget: Budget) -> Iterator[Unit]:
         for seed in range(budget.seeds):
             for algorithm in budget.algorithms_or(ALGORITHMS):
                 for stream in STREAMS:
-                    unit: dict[str, Any] = {
+                    yield {
                         "set": name,
                         **budget.size,
                         "algorithm": algorithm,
                         "stream": stream,
                         "seed": seed,
+                        **budget.sampling_of(algorithm),
                     }
-                    if algorithm == "one-against-all":
-                        unit |= {
-                            "full_updates": budget.full_updates,
-                            "negative_samples": budget.negative_samples,
-                        }
-                    yield unit
 
 
 def late_classes(y: np.ndarray, seed: int) -> np.ndarray:

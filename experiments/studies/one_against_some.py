@@ -39,19 +39,14 @@ def units(budget: Budget) -> Iterator[Unit]:
         is_text = CATALOGUE[name].is_text
         for algorithm in budget.algorithms_or(TEXT_ALGORITHMS if is_text else ALGORITHMS):
             for seed in range(1 if is_text else budget.seeds):
-                unit: dict[str, Any] = {
+                yield {
                     "kind": "progressive" if is_text else "test",
                     "set": name,
                     "algorithm": algorithm,
                     **budget.size,
                     "seed": seed,
+                    **budget.sampling_of(algorithm),
                 }
-                if algorithm == "one-against-all":
-                    unit |= {
-                        "full_updates": budget.full_updates,
-                        "negative_samples": budget.negative_samples,
-                    }
-                yield unit
 
 
 def run(unit: Unit, bench: Bench) -> dict[str, Any]:

@@ -31,12 +31,8 @@ def units(budget: Budget) -> Iterator[Unit]:
                 "algorithm": algorithm,
                 **budget.size,
                 "passes": budget.passes,
+                **budget.sampling_of(algorithm),
             }
-            if algorithm == "one-against-all":
-                same |= {
-                    "full_updates": budget.full_updates,
-                    "negative_samples": budget.negative_samples,
-                }
             for seed in range(budget.seeds):
                 yield {"kind": "default", **same, "seed": seed}
             for number in range(budget.probes):
@@ -84,17 +80,18 @@ def _run_probe(unit: Unit, task: Task, passes: int) -> dict[str, Any]:
     part = task.hold_out(share, seed=0) if task.is_small else task.head(share)
     sampled, max_test_rows = _sampling(unit, task, passes)  # as the final training will be
     model = make_model(unit["algorithm"], 0, **parameters, **sampled)
-    found = learn(model, part, None, passes)
-    error = (
-        evaluate(model, part, max_test_rows)["error"]
-        if task.is_small
-        else found["progressive_error"]
-    )
+    if sampled and not task.is_small:
+        error, seconds = one_against_all.learn_validated(model, part)
+    else:
+        found = learn(model, part, None, passes)
+        error, seconds = found["progressive_error"], found["train_seconds"]
+        if task.is_small:
+            error = evaluate(model, part, max_test_rows)["error"]
     return {
         "parameters": parameters,
         "validation_error": error,
         "n_train": part.n_train,
-        "seconds": found["train_seconds"],
+        "seconds": seconds,
     }
 
 
