@@ -14,6 +14,8 @@ from experiments.store import Record
 
 #: Colours that people who see few colours can tell apart (Okabe and Ito), one per method.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: In print without colours, bars are told apart by these.
+HATCHES = ("", "///", "...", "xxx", "---", "+++", "ooo")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 STYLE: dict[Any, Any] = {
@@ -21,6 +23,8 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.size": 9,
     "axes.grid": True,
+    "axes.axisbelow": True,
+    "hatch.linewidth": 0.5,
     "grid.linewidth": 0.4,
     "grid.color": "#cccccc",
     "axes.spines.top": False,
@@ -78,7 +82,8 @@ def bars(
     means, errors = means_and_errors(found, name, scale)
     width = 0.8 / n
     x = np.arange(len(means)) + (i - (n - 1) / 2) * width
-    axes.bar(x, means, width, yerr=errors, color=COLOURS[i], label=label)
+    print_style = {"color": COLOURS[i], "hatch": HATCHES[i], "edgecolor": "white", "linewidth": 0}
+    axes.bar(x, means, width, yerr=errors, label=label, **print_style)
     axes.grid(axis="x", visible=False)
     return x
 

@@ -78,7 +78,8 @@ def draw(figure: Any, by_order: dict[tuple[Any, ...], list[Record]]) -> None:
         curves = [record["result"]["curve"] for record in found]
         examples = np.array(curves[0]["examples"])
         errors = 100 * np.array([curve["error"] for curve in curves])
-        axes.plot(examples, errors.mean(axis=0), color=COLOURS[i], label=order)
+        dashes = "-" if order == "in-order" else "--"
+        axes.plot(examples, errors.mean(axis=0), dashes, color=COLOURS[i], label=order)
         if len(curves) > 1:
             low, high = errors.min(axis=0), errors.max(axis=0)
             axes.fill_between(examples, low, high, color=COLOURS[i], alpha=0.25, linewidth=0)

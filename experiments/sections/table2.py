@@ -136,15 +136,41 @@ class Comparison:
         passes = {found[0]["unit"]["passes"] for found in self.groups.values()}
         most = " or ".join(str(n) for n in sorted(passes))
         said.append(f"Small sets had at most {most} passes; in the paper's scripts, up to 80.")
+        said.append(self._full_costs())
+        said.append(self._not_better_tuned())
+        return [text for text in said if text]
+
+    def _full_costs(self) -> str:
+        """Say what one-against-all would take where it sampled negatives."""
+        said = []
         for key in self.groups:
             for record in self.of(key, "one-against-all", "default")[:1]:
                 seconds = record["result"].get("full_seconds_estimate")
                 if seconds:
-                    said.append(
-                        f"On {key[0]}, one-against-all with all negatives would take about "
-                        f"{number(seconds / 3600)} hours to train (estimated from a sample)."
-                    )
-        return said
+                    said.append(f"{number(seconds / 3600)} hours on {key[0]}")
+        if not said:
+            return ""
+        return (
+            "One-against-all with all negatives would take about "
+            f"{', '.join(said)} to train (estimated from a sample)."
+        )
+
+    def _not_better_tuned(self) -> str:
+        """Say where what was best on the first tenth is not better than the defaults."""
+        said = []
+        for key in self.groups:
+            for algorithm in ALGORITHMS:
+                pair = [self.of(key, algorithm, kind) for kind in ("default", "tuned")]
+                if all(pair):
+                    default, tuned = (mean_and_error(values(found, "error"))[0] for found in pair)
+                    if tuned > default:
+                        said.append(f"{NAMES[algorithm]} on {key[0]}")
+        if not said:
+            return ""
+        return (
+            f"Tuned is no better than the defaults for {', '.join(said)}: what is best for few "
+            "examples of a class need not be for many."
+        )
 
     def verdicts(self) -> list[str]:
         """Say, set by set, who has less error, and whether the paper found the same."""
@@ -190,19 +216,13 @@ class Comparison:
     def draw_errors(self, figure: Any) -> None:
         """Draw bars with defaults, one group per set, and a mark on each where tuning took it."""
         axes = figure.add_subplot()
-        for i, algorithm in enumerate(ALGORITHMS):
-            x = self._bars(axes, i, algorithm, "error", 100.0)
-            tuned = [self.of(key, algorithm, "tuned") for key in self.groups]
-            means, errors = means_and_errors(tuned, "error", 100.0)
-            axes.errorbar(
-                x,
-                means,
-                yerr=errors,
-                fmt="D",
-                color="black",
-                markerfacecolor="white",
-                label=None if i else "tuned",
-            )
+        places = [
+            self._bars(axes, i, algorithm, "error", 100.0) for i, algorithm in enumerate(ALGORITHMS)
+        ]
+        marks = {"fmt": "D", "color": "black", "markerfacecolor": "white"}
+        tuned = [self.of(key, a, "tuned") for a in ALGORITHMS for key in self.groups]
+        means, errors = means_and_errors(tuned, "error", 100.0)
+        axes.errorbar(np.concatenate(places), means, yerr=errors, label="tuned", **marks)
         axes.set(ylabel="test error, %", ylim=(0, 100))
         figure.legend(loc="outside upper center", ncols=len(ALGORITHMS) + 1)
 
