@@ -73,14 +73,15 @@ class Stopwatch:
     times: Times
 
     def __enter__(self) -> Stopwatch:
-        self._start = _now()
+        self._start = now()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.times = _now() - self._start
+        self.times = now() - self._start
 
 
-def _now() -> Times:
+def now() -> Times:
+    """Return what this process has used so far; the clock has no beginning of its own."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return Times(time.perf_counter(), used.ru_utime, used.ru_stime)
 

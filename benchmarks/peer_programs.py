@@ -1,4 +1,4 @@
-"""Batch programs for many classes, by their Python packages, each with its own defaults.
+"""Batch programs for many classes, by their Python packages.
 
 Each ``train`` and ``predict`` runs with one thread, on rows that are in memory where the program
 takes them so; what a program has to write to files first is written before its clock starts.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import re
-import tempfile
+import threading
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,22 +16,25 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.measure import Stopwatch, Times
+from benchmarks.measure import Stopwatch, Times, now
+
+DEFAULTS = "defaults"
 
 
 class Peer(ABC):
     """One program: training, then the best class of every test row.
 
-    ``takes_dense`` and ``takes_values`` say what rows it can be given: dense arrays, and numbers
-    other than counts.
+    ``takes_values`` says whether it can be given numbers other than counts, and ``settings`` what
+    its users often change, by a name: the best of them is found on held-out training rows.
     """
 
     module: ClassVar[str]
-    takes_dense: ClassVar[bool] = False
     takes_values: ClassVar[bool] = True
+    settings: ClassVar[dict[str, dict[str, Any]]] = {}
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, setting: str = DEFAULTS) -> None:
         self.folder = folder
+        self.parameters = {} if setting == DEFAULTS else self.settings[setting]
 
     @classmethod
     def is_available(cls) -> bool:
@@ -48,10 +50,13 @@ class Peer(ABC):
 
 
 class Pecos(Peer):
-    """PECOS XR-Linear: hierarchical k-means over the classes' mean rows, then ranking."""
+    """PECOS XR-Linear: hierarchical k-means over the classes' mean rows, then ranking.
+
+    It predicts with the model that it loads for prediction only, its faster one.
+    """
 
     module = "pecos"
-    takes_dense = True
+    settings: ClassVar = {"threshold=0.01": {"threshold": 0.01}}
 
     def train(self, X: Any, y: np.ndarray, n_classes: int) -> Times:
         from pecos.xmc import Indexer, LabelEmbeddingFactory
@@ -61,7 +66,10 @@ class Pecos(Peer):
         with Stopwatch() as clock:
             labels = LabelEmbeddingFactory.create(Y, X, method="pifa")
             clusters = Indexer.gen(labels, indexer_type="hierarchicalkmeans", threads=1)
-            self.model = XLinearModel.train(X, Y, C=clusters, threads=1)
+            model = XLinearModel.train(X, Y, C=clusters, threads=1, **self.parameters)
+        path = str(self.folder / "pecos")
+        model.save(path)
+        self.model = XLinearModel.load(path, is_predict_only=True)
         return clock.times
 
     def predict(self, X: Any) -> tuple[Times, np.ndarray]:
@@ -74,26 +82,32 @@ class Pecos(Peer):
 class Omikuji(Peer):
     """Omikuji: Parabel's balanced trees, three of them. It reads its training rows from a file.
 
-    The time of training is the one it reports itself, which leaves the reading out. Its Python
-    package predicts one row at a time.
+    Reading is not timed: training begins where its log says so. Its Python package predicts one
+    row at a time.
     """
 
     module = "omikuji"
+    settings: ClassVar = {"weight_threshold=0.01": {"linear_weight_threshold": 0.01}}
+    beginning = "Training model"
 
     def train(self, X: Any, y: np.ndarray, n_classes: int) -> Times:
         import omikuji
 
         path = self.folder / "omikuji.txt"
-        _write_repository_format(path, X, y, n_classes)
-        with Stopwatch() as clock, _Stderr() as log:
-            self.model = omikuji.Model.train_on_data(str(path), None, 1)
-        reported = re.search(r"training complete; it took ([0-9.]+)\s*s", log.text)
-        if reported is None:
-            return clock.times
-        seconds = float(reported[1])
-        return Times(wall=seconds, user=seconds, system=0.0)
+        _write_repository_format(path, sp.csr_array(X), y, n_classes)
+        parameters = omikuji.Model.default_hyper_param()
+        for name, value in self.parameters.items():
+            setattr(parameters, name, value)
+        with _Watch(self.beginning) as watch:
+            self.model = omikuji.Model.train_on_data(str(path), parameters, 1)
+            end = now()
+        self.model.init_prediction_thread_pool(1)
+        if watch.time is None:
+            raise RuntimeError(f"omikuji's log does not say {self.beginning!r}")
+        return end - watch.time
 
     def predict(self, X: Any) -> tuple[Times, np.ndarray]:
+        X = sp.csr_array(X)
         rows = [
             list(zip(X.indices[a:b].tolist(), X.data[a:b].tolist(), strict=True))
             for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)
@@ -107,18 +121,22 @@ class NapkinXC(Peer):
     """napkinXC: a probabilistic label tree. Its model lies in files."""
 
     module = "napkinxc"
+    settings: ClassVar = {"hierarchical-softmax": {"model": "HSM"}}
 
     def train(self, X: Any, y: np.ndarray, n_classes: int) -> Times:
-        from napkinxc.models import PLT
+        from napkinxc import models
 
-        X, labels = _matrix(X), [[int(label)] for label in y]
-        self.model = PLT(str(self.folder / "napkinxc"), threads=1, seed=0, verbose=False)
+        X, labels = sp.csr_matrix(_matrix(X)), [[int(label)] for label in y]
+        parameters = dict(self.parameters)
+        kind = getattr(models, parameters.pop("model", "PLT"))
+        folder = str(self.folder / "napkinxc")
+        self.model = kind(folder, threads=1, seed=0, verbose=False, **parameters)
         with Stopwatch() as clock:
             self.model.fit(X, labels)
         return clock.times
 
     def predict(self, X: Any) -> tuple[Times, np.ndarray]:
-        X = _matrix(X)
+        X = sp.csr_matrix(_matrix(X))
         self.model.load()
         with Stopwatch() as clock:
             best = self.model.predict(X, top_k=1)
@@ -133,6 +151,7 @@ class FastText(Peer):
 
     module = "fasttext"
     takes_values = False
+    settings: ClassVar = {"lr=0.5, epoch=25": {"lr": 0.5, "epoch": 25}}
 
     def train(self, X: Any, y: np.ndarray, n_classes: int) -> Times:
         import fasttext
@@ -143,7 +162,7 @@ class FastText(Peer):
                 file.write(f"__label__{label} {line}\n")
         with Stopwatch() as clock:
             self.model = fasttext.train_supervised(
-                input=str(path), loss="hs", minCount=1, thread=1, verbose=0
+                input=str(path), loss="hs", minCount=1, thread=1, verbose=0, **self.parameters
             )
         return clock.times
 
@@ -164,23 +183,38 @@ PEERS: dict[str, type[Peer]] = {
 }
 
 
-class _Stderr:
-    """What is written to the process's standard error stream, by compiled code too."""
+class _Watch:
+    """When some words first come on the process's standard output, of compiled code too.
 
-    text: str = ""
+    The rest of the output is dropped: to read it would cost the program time.
+    """
 
-    def __enter__(self) -> _Stderr:
-        self._file = tempfile.TemporaryFile()
-        self._saved = os.dup(2)
-        os.dup2(self._file.fileno(), 2)
+    def __init__(self, words: str) -> None:
+        self.words = words
+        self.time: Times | None = None
+
+    def __enter__(self) -> _Watch:
+        reading, writing = os.pipe()
+        self._saved = os.dup(1)
+        os.dup2(writing, 1)
+        os.close(writing)
+        self._reader = threading.Thread(target=self._read, args=[reading])
+        self._reader.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.dup2(self._saved, 2)
+        os.dup2(self._saved, 1)
         os.close(self._saved)
-        self._file.seek(0)
-        self.text = self._file.read().decode(errors="replace")
-        self._file.close()
+        self._reader.join()
+
+    def _read(self, reading: int) -> None:
+        with open(reading, errors="replace") as lines:  # ends when nothing can write to it
+            for line in lines:
+                if self.time is None and self.words in line:
+                    self.time = now()
+                    nowhere = os.open(os.devnull, os.O_WRONLY)
+                    os.dup2(nowhere, 1)
+                    os.close(nowhere)
 
 
 def _matrix(X: Any) -> Any:
@@ -209,7 +243,7 @@ def _write_repository_format(path: Path, X: Any, y: np.ndarray, n_classes: int) 
     with path.open("w") as file:
         file.write(f"{X.shape[0]} {X.shape[1]} {n_classes}\n")
         for label, a, b in zip(y, X.indptr[:-1], X.indptr[1:], strict=True):
-            pairs = zip(X.indices[a:b], X.data[a:b], strict=True)
+            pairs = zip(X.indices[a:b].tolist(), X.data[a:b].tolist(), strict=True)
             file.write(f"{label} {' '.join(f'{j}:{value:.7g}' for j, value in pairs)}\n")
 
 

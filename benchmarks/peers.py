@@ -1,8 +1,9 @@
 """Batch programs for many classes (PECOS, omikuji, napkinXC, fastText) on the same rows as ours.
 
-Each program runs in a process of its own with one thread: it trains with its own defaults on the
-training rows, weighted in batch, and names a class for every test row. Weighting, and reading or
-writing files before training, are not timed.
+Each program runs in a process of its own with one thread: it trains on the training rows, weighted
+in batch, and names a class for every test row. Weighting, and reading or writing files before
+training, are not timed. A program has its own defaults, and, where another setting is better on
+held-out training rows, that one beside them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,12 @@ from rich.table import Table
 from benchmarks import datasets, ours, report
 from benchmarks.measure import Times, peak_rss
 from benchmarks.measure import run as run_command
-from benchmarks.peer_programs import PEERS
-from benchmarks.weighting import WEIGHTINGS
+from benchmarks.peer_programs import DEFAULTS, PEERS
+from benchmarks.weighting import OF_COUNTS, OF_DENSE, WEIGHTINGS
 
-SETS = ("webdirectory", "wikipassage")
+HELD_OUT_EVERY = 10  # of the training rows; settings are compared on them
 OURS = "recalltree"
+LINE = ("set", "program", "weighting", "setting")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +39,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--data-dir", type=Path, help="folder with one folder per set; without it: generated sets")
     add("--sets", nargs="+", choices=sets, metavar="SET", help=f"of {', '.join(sets)}")
     add("--programs", nargs="+", choices=[OURS, *PEERS], default=[OURS, *PEERS])
-    add("--weightings", nargs="+", choices=WEIGHTINGS, default=["tfidf", "damped"])
+    add("--weightings", nargs="+", choices=WEIGHTINGS, default=list(WEIGHTINGS))
+    names = [DEFAULTS, *(name for peer in PEERS.values() for name in peer.settings)]
+    add(
+        "--settings",
+        nargs="+",
+        choices=names,
+        metavar="SETTING",
+        help="measure these, instead of the defaults and the best on held-out training rows; of "
+        + "; ".join(names),
+    )
     add("--algorithm", choices=ours.ESTIMATORS, default=next(iter(ours.ESTIMATORS)))
     add("--parameters", type=json.loads, help="JSON object: parameters of recalltree's estimator")
     add("--rows", type=int, help="use the first so many rows of each part only")
@@ -60,7 +71,7 @@ def run(
             "others with --programs"
         )
     if options.sets is None:
-        options.sets = list(SETS if options.data_dir else ["generated-sparse"])
+        options.sets = list(datasets.FILE_SETS if options.data_dir else ["generated-sparse"])
     command = canonical_command(options)
     results: list[dict[str, Any]] = []
     content: dict[str, Any] = {}
@@ -68,33 +79,40 @@ def run(
         dataset = datasets.load(name, options.data_dir, options.cache_dir, options.rows)
         arrays = datasets.arrays_path(dataset, options.cache_dir)
         for program, weighting in turns(options.programs, options.weightings, dataset):
-            console.log(f"{name}: {program}, {weighting}")
-            if program == OURS:
-                found = _ours(arrays, options.algorithm, options.parameters)
-            else:
-                found = measure(arrays, program, weighting)
-            results.append(
-                {
-                    "set": name,
-                    "program": program,
-                    "weighting": weighting,
-                    "n_train": len(dataset.y_train),
-                    "n_test": len(dataset.y_test),
-                    "error": found["error"],
-                    "train": found["train"].per_example(len(dataset.y_train)),
-                    "predict": found["predict"].per_example(len(dataset.y_test)),
-                    "peak_rss": found["peak_rss"],
+            held_out: dict[str, float] = {}
+            if program != OURS and options.settings is None:
+                console.log(f"{name}: {program}, {weighting}, settings")
+                held_out = errors_held_out(arrays, program, weighting)
+            for setting in settings(program, options.settings, held_out):
+                console.log(f"{name}: {program}, {weighting}, {setting}")
+                if program == OURS:
+                    found = _ours(arrays, options.algorithm, options.parameters)
+                else:
+                    found = measure(arrays, program, weighting, setting)
+                results.append(
+                    {
+                        "set": name,
+                        "program": program,
+                        "weighting": weighting,
+                        "setting": setting,
+                        "held_out_errors": held_out,
+                        "n_train": len(dataset.y_train),
+                        "n_test": len(dataset.y_test),
+                        "error": found["error"],
+                        "train": found["train"].per_example(len(dataset.y_train)),
+                        "predict": found["predict"].per_example(len(dataset.y_test)),
+                        "peak_rss": found["peak_rss"],
+                    }
+                )
+                content = {
+                    "command": command,
+                    "time_unit": "microseconds per example",
+                    "machine": report.machine(),
+                    "versions": report.versions(),
+                    "results": results,
                 }
-            )
-            content = {
-                "command": command,
-                "time_unit": "microseconds per example",
-                "machine": report.machine(),
-                "versions": report.versions(),
-                "results": results,
-            }
-            if options.json:
-                report.write_json(options.json, content)
+                if options.json:
+                    report.write_json(options.json, content)
     Console(width=120).print(table(results))
     return content
 
@@ -104,24 +122,62 @@ def turns(
 ) -> list[tuple[str, str]]:
     """Return each program with each weighting that it can be given.
 
-    Ours is given the rows as they are. Dense rows are not weighted, and few programs take them.
+    Ours is given the rows as they are. A program that takes words only is given counts as words,
+    and no dense rows.
     """
     dense = not sp.issparse(dataset.X_train)
+    fitting = [kind for kind in weightings if kind in (OF_DENSE if dense else OF_COUNTS)]
     chosen = []
     for program in programs:
-        if program == OURS or (dense and PEERS[program].takes_dense):
+        if program == OURS:
             chosen.append((program, "plain"))
+        elif PEERS[program].takes_values:
+            chosen += [(program, kind) for kind in fitting]
         elif not dense:
-            kinds = weightings if PEERS[program].takes_values else ["plain"]
-            chosen += [(program, kind) for kind in kinds]
+            chosen.append((program, "plain"))
     return chosen
 
 
-def measure(arrays: Path, program: str, weighting: str) -> dict[str, Any]:
-    """Train and predict in a child process."""
+def settings(program: str, asked: Sequence[str] | None, held_out: dict[str, float]) -> list[str]:
+    """Return the settings to measure: those asked for, or the defaults and the best held out."""
+    if program == OURS:
+        return [DEFAULTS]
+    if asked is not None:
+        return [name for name in asked if name == DEFAULTS or name in PEERS[program].settings]
+    best = min(held_out, key=lambda name: held_out[name])
+    return list(dict.fromkeys([DEFAULTS, best]))
+
+
+def errors_held_out(arrays: Path, program: str, weighting: str) -> dict[str, float]:
+    """Return the error on held-out training rows by setting."""
+    return {
+        name: measure(arrays, program, weighting, name, held_out=True)["error"]
+        for name in (DEFAULTS, *PEERS[program].settings)
+    }
+
+
+def hold_out(dataset: datasets.Dataset) -> datasets.Dataset:
+    """Return a set whose test rows are held out from the training rows: every tenth."""
+    is_held_out = np.arange(len(dataset.y_train)) % HELD_OUT_EVERY == 0
+    kept, held = np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+    return replace(
+        dataset,
+        key=f"{dataset.key}-held-out",
+        X_train=dataset.X_train[kept],
+        y_train=dataset.y_train[kept],
+        X_test=dataset.X_train[held],
+        y_test=dataset.y_train[held],
+    )
+
+
+def measure(
+    arrays: Path, program: str, weighting: str, setting: str = DEFAULTS, *, held_out: bool = False
+) -> dict[str, Any]:
+    """Train and predict in a child process: the test rows, or held-out training rows."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "result.json"
         arguments = ["--arrays", arrays.resolve(), "--program", program, "--weighting", weighting]
+        arguments += ["--setting", setting, *(["--held-out"] if held_out else [])]
         run_command([sys.executable, "-m", "benchmarks.peers", *arguments, "--output", output])
         found = json.loads(output.read_text())
     return {**found, "train": Times(**found["train"]), "predict": Times(**found["predict"])}
@@ -132,13 +188,13 @@ def _ours(arrays: Path, algorithm: str, parameters: dict[str, Any] | None) -> di
     return {name: getattr(found, name) for name in ("error", "train", "predict", "peak_rss")}
 
 
-def train_and_predict(dataset: datasets.Dataset, program: str, weighting: str) -> dict[str, Any]:
+def train_and_predict(
+    dataset: datasets.Dataset, program: str, weighting: str, setting: str = DEFAULTS
+) -> dict[str, Any]:
     """Train and predict in this process."""
-    X_train, X_test = dataset.X_train, dataset.X_test
-    if sp.issparse(X_train):
-        X_train, X_test = WEIGHTINGS[weighting](X_train, X_test)
+    X_train, X_test = WEIGHTINGS[weighting](dataset.X_train, dataset.X_test)
     with tempfile.TemporaryDirectory() as folder:
-        peer = PEERS[program](Path(folder))
+        peer = PEERS[program](Path(folder), setting)
         training = peer.train(X_train, dataset.y_train, dataset.n_classes)
         prediction, labels = peer.predict(X_test)
     return {
@@ -150,15 +206,15 @@ def train_and_predict(dataset: datasets.Dataset, program: str, weighting: str) -
 
 
 def table(results: Sequence[dict[str, Any]]) -> Table:
-    """Return one line per set, program and weighting."""
+    """Return one line per set, program, weighting and setting."""
     shown = Table()
-    for heading in ("set", "program", "weighting"):
+    for heading in LINE:
         shown.add_column(heading, no_wrap=True)
     for heading in ("error\n%", "train\nµs", "predict\nµs", "peak\nMB"):
         shown.add_column(heading, justify="right")
     for result in results:
         shown.add_row(
-            *(result[name] for name in ("set", "program", "weighting")),
+            *(result[name] for name in LINE),
             f"{100 * result['error']:.2f}",
             report.number(result["train"]["cpu"]),
             report.number(result["predict"]["cpu"]),
@@ -172,12 +228,18 @@ def main() -> None:
     parser.add_argument("--arrays", type=Path, required=True)
     parser.add_argument("--program", choices=PEERS, required=True)
     parser.add_argument("--weighting", choices=WEIGHTINGS, required=True)
+    parser.add_argument("--setting", default=DEFAULTS)
+    parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     dataset = datasets.load_arrays(options.arrays)
-    options.output.write_text(
-        json.dumps(train_and_predict(dataset, options.program, options.weighting))
+    found = train_and_predict(
+        hold_out(dataset) if options.held_out else dataset,
+        options.program,
+        options.weighting,
+        options.setting,
     )
+    options.output.write_text(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -6,16 +6,20 @@ The test rows are weighted by what the training rows say.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
 
-IDF_POWER = 0.85
+#: Where ``OneAgainstSomeClassifier`` cuts dense features, in standard deviations.
+CUT = 2.0
+
+Weighting: TypeAlias = Callable[[Any, Any], tuple[Any, Any]]
 
 
-def plain(train: sp.csr_array, test: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+def plain(train: Any, test: Any) -> tuple[Any, Any]:
     """Return the rows as they are."""
     return train, test
 
@@ -26,14 +30,41 @@ def tfidf(train: sp.csr_array, test: sp.csr_array) -> tuple[sp.csr_array, sp.csr
     return _floats(transformer.transform(train)), _floats(transformer.transform(test))
 
 
-def damped(train: sp.csr_array, test: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
-    """Return log(1 + count) times idf to the power 0.85, at length one.
+def root_idf(train: sp.csr_array, test: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+    """Return log(1 + count) times the root of 1 + log((n + 1) / (n_k + 1)), at length one.
 
-    It is what ``OneAgainstSomeClassifier`` computes online, here with the idf of all training rows.
+    It is what ``OneAgainstSomeClassifier`` computes online, here with the counts of all rows.
     """
-    document_frequency = np.bincount(train.indices, minlength=train.shape[1])
-    idf = np.log((1 + train.shape[0]) / (1 + document_frequency)) ** IDF_POWER
+    return _weigh(train, test, np.sqrt(1.0 + _log_rarity(train)))
 
+
+def damped(train: sp.csr_array, test: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+    """Return log(1 + count) times log((n + 1) / (n_k + 1)) to the power 0.85, at length one."""
+    return _weigh(train, test, _log_rarity(train) ** 0.85)
+
+
+def standardised(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return features less their mean, in standard deviations, cut at two of them.
+
+    It is what ``OneAgainstSomeClassifier`` computes online, here with the means of all rows.
+    """
+    mean, deviation = train.mean(axis=0), train.std(axis=0)
+    deviation[deviation == 0] = 1.0
+
+    def standardise(rows: np.ndarray) -> np.ndarray:
+        return np.clip((rows - mean) / deviation, -CUT, CUT).astype(np.float32)
+
+    return standardise(train), standardise(test)
+
+
+def _log_rarity(train: sp.csr_array) -> np.ndarray:
+    had = np.bincount(train.indices, minlength=train.shape[1])
+    return np.log((1 + train.shape[0]) / (1 + had))
+
+
+def _weigh(
+    train: sp.csr_array, test: sp.csr_array, idf: np.ndarray
+) -> tuple[sp.csr_array, sp.csr_array]:
     def weigh(rows: sp.csr_array) -> sp.csr_array:
         values = np.log1p(rows.data) * idf[rows.indices]
         weighted = sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
@@ -46,8 +77,6 @@ def _floats(rows: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(rows, dtype=np.float32)
 
 
-WEIGHTINGS: dict[str, Callable[[sp.csr_array, sp.csr_array], tuple[sp.csr_array, sp.csr_array]]] = {
-    "plain": plain,
-    "tfidf": tfidf,
-    "damped": damped,
-}
+OF_COUNTS: dict[str, Weighting] = {"tfidf": tfidf, "root-idf": root_idf, "damped": damped}
+OF_DENSE: dict[str, Weighting] = {"plain": plain, "standardised": standardised}
+WEIGHTINGS: dict[str, Weighting] = {**OF_DENSE, **OF_COUNTS}
