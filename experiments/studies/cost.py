@@ -17,12 +17,14 @@ from benchmarks.measure import Stopwatch
 
 from experiments.bench import Bench
 from experiments.budget import Budget
-from experiments.data.generated import generate_gaussians
+from experiments.data.generated import generate_documents, generate_gaussians
 from experiments.data.task import ArrayTask
 from experiments.measured import evaluate, evaluations, make_model
 from experiments.store import Unit
 
-GAUSSIANS = "gaussians"
+GAUSSIANS, DOCUMENTS = "gaussians", "documents"
+#: Generated sets, and their rows per class, of which there are fewer if the budget is smaller.
+GENERATED = {GAUSSIANS: (generate_gaussians, 20), DOCUMENTS: (generate_documents, 10)}
 SETS: tuple[str, ...] = ("wikipassage", GAUSSIANS)
 ALGORITHMS = ("recall-tree", "one-against-all")
 N_TEST = 2_000
@@ -102,9 +104,10 @@ def run(unit: Unit, bench: Bench) -> dict[str, Any]:
 def choose_dataset(unit: Unit, bench: Bench, n_test: int = N_TEST) -> Dataset:
     """Return the rows of as many classes as the unit says, of the set that it names."""
     n_classes, rows = unit["n_classes"], unit["rows"]
-    if unit["set"] == GAUSSIANS:
-        n_train = max(2 * n_classes, min(rows or 20 * n_classes, 20 * n_classes))
-        return generate_gaussians(n_classes, n_train, n_test, unit["seed"])
+    if unit["set"] in GENERATED:
+        generate, per_class = GENERATED[unit["set"]]
+        n_train = max(2 * n_classes, min(rows or per_class * n_classes, per_class * n_classes))
+        return generate(n_classes, n_train, n_test, unit["seed"])
     # All rows are needed to find those of the chosen classes; the limit applies to these.
     task = bench.task({**unit, "rows": None})
     if not isinstance(task, ArrayTask):

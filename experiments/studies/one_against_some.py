@@ -25,9 +25,9 @@ SETS: tuple[str, ...] = ("glyphs", "webdirectory", "wikipassage", "wikitext")
 ALGORITHMS = ("one-against-some", "recall-tree", "one-against-all", "lom-tree")
 EMBEDDINGS = "averaged-embeddings"
 TEXT_ALGORITHMS = ("one-against-some", "recall-tree", "lom-tree", EMBEDDINGS)
-#: Rates of the embeddings: the best on the first words of the text is taken.
+#: Rates of the embeddings: the best on the first tenth of the text is taken.
 RATES = (0.1, 0.25, 0.5, 1.0)
-RATE_ROWS = 100_000
+RATE_SHARE = 0.1
 #: The embeddings answer every so many words: an answer takes them longer than learning.
 ANSWER_EVERY = 8
 N_MOMENTS = 64
@@ -84,7 +84,7 @@ def _text(task: Task, unit: Unit) -> dict[str, Any]:
 
 def _embeddings(task: Task, seed: int) -> dict[str, Any]:
     """Choose a rate on the first words, then learn the text."""
-    head = task.head(min(1.0, RATE_ROWS / task.n_train))
+    head = task.head(RATE_SHARE)
     tried = {rate: _learn_embeddings(head, rate, seed)["progressive_error"] for rate in RATES}
     rate = min(tried, key=lambda rate: tried[rate])
     found = _learn_embeddings(task, rate, seed)

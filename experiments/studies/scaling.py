@@ -17,9 +17,9 @@ from experiments.bench import Bench
 from experiments.budget import Budget
 from experiments.measured import evaluations, is_recalled, make_model
 from experiments.store import Unit
-from experiments.studies.cost import GAUSSIANS, choose_dataset, numbers_of_classes
+from experiments.studies.cost import DOCUMENTS, choose_dataset, numbers_of_classes
 
-SETS: tuple[str, ...] = ("wikipassage", GAUSSIANS)
+SETS: tuple[str, ...] = ("wikipassage", DOCUMENTS)
 ALGORITHMS = ("one-against-some", "recall-tree")
 SMALLEST = 1_000
 N_ONE_BY_ONE = 2_000
