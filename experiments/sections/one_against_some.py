@@ -118,12 +118,12 @@ def _text(page: Section, name: str, found: dict[str, Record]) -> None:
         page.say(
             f"""Averaged embeddings: a model in the style of fastText on the same features, 100
             dimensions and a hierarchical softmax, learned word by word with a constant rate
-            ({result["learning_rate"]:g}, the best of {len(result["rates"])} on the first tenth of the words).
-            fastText itself learns in batch: it counts the classes first and lets its rate fall to
-            zero at the end. The counts are given to the model here, an advantage; the falling rate
-            has no place in a stream. It answers every {ANSWER_EVERY}th word only, and its time is
-            not given because it is plain NumPy. Every tenth article of the text is left out, as
-            in the other sections."""
+            ({result["learning_rate"]:g}, the best of {len(result["rates"])} on the first tenth of
+            the words). fastText itself learns in batch: it counts the classes first and lets its
+            rate fall to zero at the end. The counts are given to the model here, an advantage; the
+            falling rate has no place in a stream. It answers every {ANSWER_EVERY}th word only, and
+            its time is not given because it is plain NumPy. Every tenth article of the text is
+            left out, as in the other sections."""
         )
     if OURS in found and len(shown) > 1:
         page.say(_text_verdict(name, found))
