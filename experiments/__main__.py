@@ -35,6 +35,7 @@ BUDGET_HELP = {
     "negative_samples": "how many negatives it then samples",
     "max_classes": "largest number of classes of the experiment about cost",
 }
+CHOICES = ("sets", "algorithms", "variants")
 INTERRUPTED = 130
 
 
@@ -70,6 +71,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         choices=NAMES,
         help=f"of those of the experiment: {', '.join(NAMES)}",
     )
+    add("--variants", nargs="+", metavar="V", help="of the ablation of one-against-some: these")
     add("--again", action="store_true", help="also do what is already done")
     for field in fields(Budget):
         if field.name in BUDGET_HELP:
@@ -90,7 +92,7 @@ def budget_of(options: argparse.Namespace, experiment: Experiment) -> Budget:
             raise ValueError(f"--{name.replace('_', '-')} {value}: it must be {least} or more")
     chosen = {
         name: tuple(getattr(options, name))
-        for name in ("sets", "algorithms")
+        for name in CHOICES
         if getattr(options, name) is not None
     }
     return Budget(**chosen, **{**experiment.defaults, **known})
@@ -101,7 +103,7 @@ def canonical_command(options: argparse.Namespace) -> str:
     words = ["python", "-m", "experiments", "run", options.experiment]
     if options.data_dir is not None:
         words += ["--data-dir", "DIR"]
-    for name in ("sets", "algorithms", *BUDGET_HELP):
+    for name in (*CHOICES, *BUDGET_HELP):
         value: Any = getattr(options, name)
         if value is not None:
             values = value if isinstance(value, list) else [value]

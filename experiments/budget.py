@@ -13,6 +13,7 @@ class Budget:
     ----------
     sets : tuple of str, or None for the experiment's own
     algorithms : tuple of str, or None for the experiment's own
+    variants : tuple of str, or None for all: what an ablation tries, or "what: value"
     seeds : how many seeds
     rows : use the first so many training rows of a set; None is all
     test_rows : use so many test rows at most; None is all
@@ -27,6 +28,7 @@ class Budget:
 
     sets: tuple[str, ...] | None = None
     algorithms: tuple[str, ...] | None = None
+    variants: tuple[str, ...] | None = None
     seeds: int = 3
     rows: int | None = None
     test_rows: int | None = 20_000

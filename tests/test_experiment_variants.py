@@ -5,6 +5,8 @@ import pytest
 from experiment_runs import ROOT  # noqa: F401  (makes `experiments` importable)
 from experiments import variants
 from experiments.averaged_embeddings import AveragedEmbeddings, huffman_tree, ways_to_leaves
+from experiments.budget import Budget
+from experiments.studies import one_against_some_ablation
 
 from recalltree.reference import one_against_some
 
@@ -99,3 +101,22 @@ def test_embeddings_answer_with_the_most_probable_class():
         ]
         assert sum(chances) == pytest.approx(1.0, abs=1e-5)
         assert model.predict(features) == int(np.argmax(chances)) == label
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("keys",), ["keys: path", "keys: trees", "keys: both"]),
+        (("labels (M): 32", "idf"), ["labels (M): 32", "idf: False"]),
+    ],
+)
+def test_variants_are_chosen_by_what_they_change(names, expected):
+    tried = one_against_some_ablation.VARIANTS[one_against_some_ablation.SPARSE]
+    assert [v.name for v in one_against_some_ablation.chosen(tried, names)] == expected
+    assert one_against_some_ablation.chosen(tried, None) == tried
+
+
+def test_a_variant_that_is_not_there_is_named():
+    budget = Budget(sets=("webdirectory",), variants=("keys", "depht"))
+    with pytest.raises(ValueError, match=r"no variant 'depht'; there are defaults, keys, "):
+        list(one_against_some_ablation.units(budget))

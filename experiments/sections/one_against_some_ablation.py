@@ -17,6 +17,10 @@ LEADS = {
     "estimator": "with the estimator",
     "reference": "with the plain reference, on some of the classes",
 }
+ROW_COMMAND = (
+    "python -m experiments run one-against-some-ablation --data-dir DIR --sets SET "
+    "--variants 'WHAT: VALUE'"
+)
 DEFAULTS = ("defaults", "one pass")
 #: Differences that chance gives more often than this are not called differences.
 SURE = 0.01
@@ -35,8 +39,9 @@ def section(records: Sequence[Record]) -> Section:
         chi-squared test over all seeds (P < 0.01); otherwise the rows do not tell. What a parameter
         of the estimator offers was tried on the whole set; what none offers, with the plain
         reference on some of the classes, whose errors are smaller because there are fewer classes
-        to confuse."""
+        to confuse. A row alone:"""
     )
+    page.say(f"`{ROW_COMMAND}`")
     for key, found in by_set(records).items():
         name = key[0]
         for kind, lead in LEADS.items():

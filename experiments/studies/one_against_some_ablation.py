@@ -133,8 +133,9 @@ def units(budget: Budget) -> Iterator[Unit]:
     for name in budget.sets_or(SETS):
         if name not in KINDS:
             raise ValueError(f"set {name!r} is not for this experiment: choose of {list(KINDS)}")
+        _check_names(budget.variants, [*VARIANTS[KINDS[name]], *REFERENCES[KINDS[name]]])
         for by, tried in (("estimator", VARIANTS), ("reference", REFERENCES)):
-            for variant in tried[KINDS[name]]:
+            for variant in chosen(tried[KINDS[name]], budget.variants):
                 for seed in range(budget.seeds):
                     yield {
                         "kind": by,
@@ -144,6 +145,20 @@ def units(budget: Budget) -> Iterator[Unit]:
                         "value": variant.value,
                         "seed": seed,
                     }
+
+
+def chosen(tried: list[Variant], names: tuple[str, ...] | None) -> list[Variant]:
+    """Return the variants that are named, by what they change or by that and its value."""
+    return [v for v in tried if names is None or v.what in names or v.name in names]
+
+
+def _check_names(names: tuple[str, ...] | None, tried: list[Variant]) -> None:
+    for name in names or ():
+        if not chosen(tried, (name,)):
+            known = ", ".join(dict.fromkeys(v.what for v in tried))
+            raise ValueError(
+                f"no variant {name!r}; there are {known}, or one of them: 'keys: path'"
+            )
 
 
 def find_variant(unit: Unit) -> Variant:
