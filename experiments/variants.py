@@ -6,12 +6,17 @@ example has to be left out of its own counts.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import expit
 
 from recalltree.reference.one_against_some import OneAgainstSomeReference
+
+#: Pairs of features are hashed into so many columns.
+PAIR_COLUMNS, PRIME, HASH = 2**20, 2**31 - 1, 1_000_003
 
 
 class Logistic(OneAgainstSomeReference):
@@ -123,6 +128,38 @@ class NaiveBayes(VotesOtherwise):
 
 def _ratio(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     return np.divide(counts, totals, out=np.zeros_like(totals), where=totals > 0)
+
+
+def with_pairs(X: sp.csr_array, had: np.ndarray, n_rarest: int) -> sp.csr_array:
+    """Return rows with a feature for each pair of their rarest features, hashed, beside their own.
+
+    ``had`` says how many training rows have each feature.
+
+    >>> X = sp.csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]))
+    >>> both = with_pairs(X, np.array([9, 1, 5]), n_rarest=2)
+    >>> both[:, :3].toarray().tolist() == X.toarray().tolist()
+    True
+    >>> np.diff(both.indptr), both.data
+    (array([3, 1], dtype=int32), array([1., 2., 1., 3.]))
+    """
+    n_rows, n_features = X.shape
+    row = np.repeat(np.arange(n_rows), np.diff(X.indptr))
+    order = np.lexsort((had[X.indices], row))
+    place = np.arange(len(order)) - X.indptr[row]
+    rarest = np.full((n_rows, n_rarest), -1, dtype=np.int64)
+    is_rarest = place < n_rarest
+    rarest[row[is_rarest], place[is_rarest]] = X.indices[order[is_rarest]]
+    rows, columns = [], []
+    for a, b in combinations(range(n_rarest), 2):
+        there = np.flatnonzero(rarest[:, b] >= 0)
+        ends = np.sort(rarest[there][:, [a, b]], axis=1)
+        rows.append(there)
+        columns.append((ends[:, 0] * n_features + ends[:, 1]) * HASH % PRIME % PAIR_COLUMNS)
+    places = np.concatenate(rows), np.concatenate(columns)
+    pairs = sp.csr_array(
+        (np.ones(len(places[0]), dtype=X.dtype), places), shape=(n_rows, PAIR_COLUMNS)
+    )
+    return sp.csr_array(sp.hstack([X, pairs], format="csr"))
 
 
 def learn_and_test(

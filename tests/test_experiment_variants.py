@@ -106,7 +106,7 @@ def test_embeddings_answer_with_the_most_probable_class():
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        (("keys",), ["keys: path", "keys: trees", "keys: both"]),
+        (("idf", "normalize"), ["idf: False", "normalize: False"]),
         (("labels (M): 32", "idf"), ["labels (M): 32", "idf: False"]),
     ],
 )

@@ -7,7 +7,7 @@ the plain reference, on some of the classes, beside the reference as it is.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,12 +28,16 @@ DENSE, SPARSE = "dense", "sparse"
 
 @dataclass(frozen=True)
 class Variant:
-    """One line of the table: what is changed, to what, and how; of the reference, which class."""
+    """One line of the table: what is changed, to what, and how; of the reference, which class.
+
+    ``pairs`` adds features: the pairs of so many of the rarest features of an example.
+    """
 
     what: str
     value: str
     parameters: dict[str, Any] = field(default_factory=dict)
     passes: int = 1
+    pairs: int = 0
     reference: type[OneAgainstSomeReference] | None = None
 
     @property
@@ -68,6 +72,8 @@ VARIANTS: dict[str, list[Variant]] = {
     SPARSE: [
         Variant("defaults", "one pass"),
         *_parameter("keys", "keys", "path", "trees", "both"),
+        Variant("keys", "features, and pairs of the 3 rarest", pairs=3),
+        Variant("keys", "features, and pairs of the 5 rarest", pairs=5),
         *_parameter("labels (M)", "max_labels", 32, 128, 2048),
         *_parameter("entries (E)", "max_entries", 500, 1000, 4000, 20000),
         *_parameter("candidates (F)", "max_candidates", 6, 12, 48, 100),
@@ -179,13 +185,22 @@ def run(unit: Unit, bench: Bench) -> dict[str, Any]:
         raise ValueError(f"set {task.name!r} does not fit in memory: choose another")
     if unit["kind"] == "reference":
         return _by_reference(task, variant, unit["seed"])
-    part = task.hold_out(VALIDATION_SHARE, seed=0)
+    part = _with_pairs(task.hold_out(VALIDATION_SHARE, seed=0), variant.pairs)
     model = make_model(
         "one-against-some", unit["seed"], n_passes=variant.passes, **variant.parameters
     )
     X, y = next(part.train_batches(unit["seed"]))
     model.fit(X, y)
     return {"n_train": part.n_train, "passes": variant.passes, **evaluate(model, part)}
+
+
+def _with_pairs(task: ArrayTask, n_rarest: int) -> ArrayTask:
+    if not n_rarest:
+        return task
+    data = task.dataset
+    had = np.bincount(data.X_train.indices, minlength=data.n_features)
+    X_train, X_test = (variants.with_pairs(X, had, n_rarest) for X in (data.X_train, data.X_test))
+    return replace(task, dataset=replace(data, X_train=X_train, X_test=X_test))
 
 
 def _by_reference(task: ArrayTask, variant: Variant, seed: int) -> dict[str, Any]:
