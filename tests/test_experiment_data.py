@@ -93,7 +93,7 @@ def test_odp_is_read_from_its_files_in_every_pass(odp):
 
 def test_files_are_counted_once(odp, monkeypatch):
     published.load_from_files(TINY_ODP, odp, odp / "cache", None, None)
-    monkeypatch.setattr(published, "count_rows", None)
+    monkeypatch.setattr(published, "count", None)
     assert published.load_from_files(TINY_ODP, odp, odp / "cache", None, None).n_train == 60
 
 
@@ -111,6 +111,25 @@ def test_a_label_beyond_the_classes_is_refused_when_counting(odp):
     write_lines(odp / "odp", "odp_train.vw.gz", ["1 | a", "4 | b"])
     with pytest.raises(ValueError, match="labels from 1 to 4; those of odp are 1 to 3"):
         published.load_from_files(TINY_ODP, odp, odp / "cache", None, None)
+
+
+def test_a_file_with_too_few_classes_is_refused_when_counting(odp):
+    write_lines(odp / "odp", "odp_train.vw.gz", ["1 | a", "2 | b"])
+    with pytest.raises(ValueError, match="odp: 2 classes in the training file, 3 are expected"):
+        published.load_from_files(TINY_ODP, odp, odp / "cache", None, None)
+
+
+def test_imagenet_is_read_from_its_files(tmp_path):
+    lines = [f"{1 + i % 4} | {i % 7}:0.5 {100 + i}:1.25" for i in range(40)]
+    for name in published.IMAGENET.files:
+        write_lines(tmp_path / "imagenet", name, lines)
+    described = dataclasses.replace(published.IMAGENET, n_classes=4)
+    task = published.load_from_files(described, tmp_path, tmp_path / "cache", None, test_rows=8)
+    assert (task.name, task.n_classes, task.n_train, task.n_test) == ("imagenet", 4, 40, 8)
+    (X, y), *_ = task.test_batches()
+    assert y.tolist() == [i % 4 for i in range(8)]
+    assert sorted(set(X.data.tolist())) == [0.5, 1.25]
+    assert X.shape == (8, 2**20)
 
 
 # LTCB: from the raw dump
