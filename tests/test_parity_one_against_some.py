@@ -283,7 +283,7 @@ CHOICES = {
     "center": [True, True, False],
     "seed": [0, 1, 2**31 - 1],
     "max_labels": [512, 1, 4, 10],
-    "max_entries": [2000, 15, 60],
+    "max_entries": [1024, 15, 60],
     "sublinear_tf": [True, True, False],
     "use_idf": [True, True, False],
     "normalize": [True, True, False],
@@ -333,6 +333,13 @@ def test_small_histograms_agree():
     config = {"keys": "features", "max_labels": 5, "max_entries": 30, "max_candidates": 6}
     reference = run(stream, config)
     assert max(len(histogram.counts) for histogram in reference.histograms) > 5
+
+
+def test_histograms_that_are_read_in_blocks_agree():
+    stream = make_stream(seed=10, n_classes=200, n_features=10, sparse=True, late=False)
+    config = {"keys": "features", "max_labels": 80, "max_entries": 150, "max_candidates": 20}
+    reference = run(stream, config)
+    assert max(len(histogram.counts) for histogram in reference.histograms) > 80
 
 
 @pytest.mark.parametrize("keys", ["features", "trees"])

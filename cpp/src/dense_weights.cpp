@@ -5,17 +5,14 @@
 
 #include "recalltree/intended_race.hpp"
 #include "recalltree/kernels.hpp"
+#include "recalltree/prefetch.hpp"
 
 namespace recalltree {
 namespace {
 
-inline void prefetch(const float* row, std::size_t n) {
-#if defined(__GNUC__) || defined(__clang__)
-  // The hardware follows once it has seen the first lines.
-  for (std::size_t i = 0; i < n && i < 8 * kLanes; i += kLanes) __builtin_prefetch(row + i);
-#else
-  (void)row, (void)n;
-#endif
+// The hardware follows once it has seen the first lines.
+inline void prefetch_row(const float* row, std::size_t n) {
+  prefetch(row, std::min<std::size_t>(n, 8 * kLanes));
 }
 
 }  // namespace
@@ -35,7 +32,7 @@ void DenseWeights::scores(const RowId* rows, std::size_t n, const Example& x, fl
   const auto dot = kernels().dot;
   constexpr std::size_t kAhead = 2;
   for (std::size_t i = 0; i < n; ++i) {
-    if (i + kAhead < n) prefetch(rows_[rows[i + kAhead]].values, n_);
+    if (i + kAhead < n) prefetch_row(rows_[rows[i + kAhead]].values, n_);
     out[i] = dot(rows_[rows[i]].values, x.dense.data(), n_) + bias(rows[i]);
   }
 }

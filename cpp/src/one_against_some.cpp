@@ -57,16 +57,6 @@ Own OneAgainstSome::leave_out(ClassId y, double weight, VotingWorkspace& v, bool
 }
 
 // The first lines of a histogram; the processor then sees where it goes.
-void OneAgainstSome::prefetch_entries(const ActiveKey& key) const {
-#if defined(__GNUC__) || defined(__clang__)
-  if (key.histogram == nullptr) return;
-  const auto* line = reinterpret_cast<const char*>(key.histogram->entries);
-  for (int i = 0; i < 4; ++i) __builtin_prefetch(line + 64 * i);
-#else
-  (void)key;
-#endif
-}
-
 void OneAgainstSome::score(const Rows& rows, std::size_t i, Workspace& ws) const {
   score_by_votes(*this, rows, i, n_classes_seen(), ws, ws.shared);
   ws.labels.assign(ws.rows.begin(), ws.rows.end());

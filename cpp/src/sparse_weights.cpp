@@ -8,6 +8,7 @@
 #endif
 
 #include "recalltree/intended_race.hpp"
+#include "recalltree/prefetch.hpp"
 
 namespace recalltree {
 namespace {
@@ -39,14 +40,6 @@ inline unsigned matches(const std::uint32_t* ids, std::uint32_t id) {
   unsigned bits = 0;
   for (unsigned i = 0; i < 8; ++i) bits |= static_cast<unsigned>(ids[i] == id) << i;
   return bits;
-#endif
-}
-
-inline void prefetch(const void* p) {
-#if defined(__GNUC__) || defined(__clang__)
-  __builtin_prefetch(p);
-#else
-  (void)p;
 #endif
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arena.hpp"
+#include "prefetch.hpp"
 #include "spin_lock.hpp"
 #include "stable_vector.hpp"
 #include "state.hpp"
@@ -47,11 +48,7 @@ class ClassPairs {
     float accumulator(std::uint32_t slot) const { return this->accumulators()[slot]; }
 
     void prefetch(std::uint32_t key) const {
-#if defined(__GNUC__) || defined(__clang__)
-      if (capacity_ != 0) __builtin_prefetch(keys() + home(key));
-#else
-      (void)key;
-#endif
+      if (capacity_ != 0) recalltree::prefetch(keys() + home(key));
     }
 
     // Calls visit(key, slot) for all pairs.

@@ -55,7 +55,7 @@ struct OneAgainstSomeConfig {
   Keys keys = Keys::automatic;
   std::uint32_t max_candidates = 0;  // F; 0: 40 if only features vote, otherwise 100
   std::uint32_t max_labels = 512;    // M: labels in the histogram of a feature
-  std::uint32_t max_entries = 2000;  // E: entries of histograms that vote on one example
+  std::uint32_t max_entries = 1024;  // E: entries of histograms that vote on one example
   FeatureWeightingConfig weighting;
   bool center = true;           // dense rows: take off the mean of each feature
   std::uint32_t n_trees = 4;    // T

@@ -20,10 +20,11 @@ inline constexpr float kRounding = 1e-3f;
 // A feature that is not zero, as a key.
 struct ActiveKey {
   std::uint32_t key;
-  float share;          // what it adds to the counts of the example's class
-  float value;          // what the linear predictors see of it
-  float pull = 0.0f;    // how much its histogram's votes count: |value| times the key's weight
-  float rarity = 0.0f;  // one over the square root of the weight of the examples that had it
+  float share;               // what it adds to the counts of the example's class
+  float value;               // what the linear predictors see of it
+  float pull = 0.0f;         // how much its histogram's votes count: |value| times the key's weight
+  float rarity = 0.0f;       // one over the square root of the weight of the examples that had it
+  std::uint32_t n_read = 0;  // entries of its histogram that are read
   // Its histogram was not read, or not to the end: of the labels with a root at most this large
   // nothing is known yet.
   float unread = std::numeric_limits<float>::infinity();

@@ -58,11 +58,12 @@ class MappedOneAgainstSome final : public MappedModel {
   }
   template <class Use>
   void with_entries(const ActiveKey& key, bool, Use use) const;
-  void prefetch_entries(const ActiveKey&) const {}
+  void prefetch_entries(const ActiveKey&, std::size_t, std::size_t) const {}
   template <class Visit>
   void visit_frequent(bool, Visit visit) const;
   template <class Visit>
   void visit_pairs(ClassId y, const std::vector<ActiveKey>& keys, bool, Visit visit) const;
+  void prefetch_class(ClassId) const {}
   void prefetch_pairs(ClassId, const std::vector<ActiveKey>&) const {}
   std::size_t n_trees() const { return forest_.n_trees(); }
   void descend(const Example& x, std::size_t n_classes, VotingWorkspace& v, Work& work,

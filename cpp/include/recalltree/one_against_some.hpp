@@ -31,6 +31,7 @@
 #include "key_forest.hpp"
 #include "key_histograms.hpp"
 #include "learner.hpp"
+#include "prefetch.hpp"
 #include "voting.hpp"
 
 namespace recalltree {
@@ -82,11 +83,14 @@ class OneAgainstSome final : public Learner {
   }
   template <class Use>
   void with_entries(const ActiveKey& key, bool shared, Use use) const;
-  void prefetch_entries(const ActiveKey& key) const;
+  void prefetch_entries(const ActiveKey& key, std::size_t begin, std::size_t end) const {
+    if (key.histogram != nullptr) prefetch(key.histogram->entries + begin, end - begin);
+  }
   template <class Visit>
   void visit_frequent(bool shared, Visit visit) const;
   template <class Visit>
   void visit_pairs(ClassId y, const std::vector<ActiveKey>& keys, bool shared, Visit visit) const;
+  void prefetch_class(ClassId y) const { prefetch(&pairs_[y]); }
   void prefetch_pairs(ClassId y, const std::vector<ActiveKey>& keys) const {
     const ClassPairs::Table& table = pairs_[y];
     for (const ActiveKey& key : keys) table.prefetch(key.key);

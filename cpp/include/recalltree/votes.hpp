@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -67,20 +68,12 @@ class Votes {
       return a.value > b.value ||
              (a.value == b.value && tallies_[a.place].label < tallies_[b.place].label);
     };
-    // Twice as many as are wanted are collected before the worse half goes.
-    const std::size_t limit = 2 * n + 16;
-    float threshold = -std::numeric_limits<float>::infinity();
+    values_.resize(n_);
+    for (std::uint32_t i = 0; i < n_; ++i) values_[i] = value(tallies_[i].label, tallies_[i].sums);
+    const float least = at_most_nth(n);
     ranked_.clear();
-    for (std::uint32_t i = 0; i < n_; ++i) {
-      const float found = value(tallies_[i].label, tallies_[i].sums);
-      if (!(found >= threshold)) continue;  // nor if it is no number, as in a damaged file
-      ranked_.push_back({found, i});
-      if (ranked_.size() < limit) continue;
-      const auto last = ranked_.begin() + static_cast<std::ptrdiff_t>(n - 1);
-      std::nth_element(ranked_.begin(), last, ranked_.end(), better);
-      threshold = last->value;
-      ranked_.resize(n);
-    }
+    for (std::uint32_t i = 0; i < n_; ++i)
+      if (values_[i] >= least) ranked_.push_back({values_[i], i});
     std::sort(ranked_.begin(), ranked_.end(), better);
     if (ranked_.size() > n) ranked_.resize(n);
     best.clear();
@@ -100,6 +93,22 @@ class Votes {
     float value;
     std::uint32_t place;  // in tallies_
   };
+
+  // A number that at least n of the values reach, or all of them, and not many more: the n-th
+  // largest maximum of 2 n groups. What is no number, as in a damaged file, reaches nothing.
+  float at_most_nth(std::size_t n) {
+    const std::size_t groups = 2 * n;
+    if (values_.size() < 2 * groups) return -std::numeric_limits<float>::infinity();
+    largest_.assign(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(groups));
+    // Neighbours, which were named together, are in different groups.
+    const float* value = values_.data() + groups;
+    for (const float* end = values_.data() + values_.size(); value + groups <= end; value += groups)
+      for (std::size_t g = 0; g < groups; ++g)
+        largest_[g] = value[g] > largest_[g] ? value[g] : largest_[g];
+    const auto nth = largest_.begin() + static_cast<std::ptrdiff_t>(n - 1);
+    std::nth_element(largest_.begin(), nth, largest_.end(), std::greater<>());
+    return *nth;
+  }
 
   // Whether a label is new cannot be foreseen, so that nothing branches on it: a new one takes the
   // place after the last, where the sums are 0. `all` has all bits where it is new.
@@ -122,6 +131,7 @@ class Votes {
   std::vector<Tally> tallies_;        // the first n_ are of this example, the others empty
   std::vector<std::uint32_t> slots_;  // by hash of the label: one more than its place in tallies_
   std::vector<Ranked> ranked_;
+  std::vector<float> values_, largest_;
   std::uint32_t n_ = 0, shift_ = 32;
 };
 

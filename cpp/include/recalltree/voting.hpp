@@ -9,7 +9,7 @@
 //   prefetch_entries(key)
 //   visit_frequent(shared, visit)             the most frequent classes, until visit(label) is true
 //   visit_pairs(y, keys, shared, visit)       what a class knows of the keys: visit(position among
-//   prefetch_pairs(y, keys)                   them, slot, count, weight)
+//   prefetch_class(y), prefetch_pairs(y, keys)  them, slot, count, weight)
 //   n_trees(), descend(x, n_classes, workspace, work, shared)
 //   vote_of_node(key, shared, vote)           the labels of a node: vote(label, vote)
 //   affinity_scale(), share_scale(),          A, S and B
@@ -24,9 +24,9 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
-#include <numeric>
 #include <vector>
 
+#include "reading.hpp"
 #include "rows.hpp"
 #include "types.hpp"
 #include "voting_rules.hpp"
@@ -71,42 +71,22 @@ float inverse_norm(const Model& model, ClassId z, const Own& own) {
   return z == own.left_out() ? own.inverse_norm : model.inverse_norm(z);
 }
 
-// How many entries of a histogram can be read, at most n. If these are not all labels that the key
-// ever had, they are those with a root larger than `unread`: of equal ones all are left, since
-// others that are not there may be their equals. Otherwise `unread` is 0.
-template <class Entries>
-std::size_t n_readable(const Entries& entries, std::size_t n, std::size_t max_labels,
-                       float& unread) {
-  const std::size_t size = entries.size();
-  unread = 0.0f;
-  if (size == 0 || (size < max_labels && size <= n)) return size;
-  unread = entries[std::min(n, size - 1)].root;
-  n = std::min(n, size);
-  while (n > 0 && entries[n - 1].root <= unread) --n;
-  return n;
-}
-
-// The features vote, those that pull most first, until enough entries are read.
+// The features vote.
 template <class Model>
 void vote_of_features(const Model& model, const Own& own, std::size_t max_entries, Workspace& ws,
                       bool shared) {
   VotingWorkspace& v = ws.voting;
-  v.order.resize(v.keys.size());
-  std::iota(v.order.begin(), v.order.end(), 0u);
-  std::sort(v.order.begin(), v.order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return v.keys[a].pull > v.keys[b].pull || (v.keys[a].pull == v.keys[b].pull && a < b);
-  });
+  plan_reading(model, max_entries, v, shared);
   const ClassId left_out = own.left_out();
   const float S = model.share_scale();
-  std::size_t left = max_entries;
-  for (std::size_t o = 0; o < v.order.size() && left > 0; ++o) {
-    const std::uint32_t k = v.order[o];
+  for (std::size_t k = 0; k < v.keys.size(); ++k) {
     ActiveKey& key = v.keys[k];
-    if (o + 1 < v.order.size()) model.prefetch_entries(v.keys[v.order[o + 1]]);
+    if (key.n_read == 0) continue;
     const float share = S * key.pull * key.rarity;
     model.with_entries(key, shared, [&](const auto& entries) {
-      const std::size_t n = n_readable(entries, left, model.rules().config.max_labels, key.unread);
-      left -= n;
+      const std::size_t n = std::min<std::size_t>(key.n_read, entries.size());
+      key.unread = n < entries.size() ? entries[n].root : 0.0f;
+      ws.work.histogram_touches += n;
       std::size_t at = n;  // of the class that is left out
       if (left_out != kNoClass)
         for (at = 0; at < n && entries[at].label != left_out;) ++at;
@@ -117,7 +97,6 @@ void vote_of_features(const Model& model, const Own& own, std::size_t max_entrie
       v.votes.add(entries, at + 1, n, key.pull, share, key.value);
     });
   }
-  ws.work.histogram_touches += max_entries - left;
 }
 
 template <class Model>
@@ -189,9 +168,12 @@ void complete_sums(const Model& model, std::size_t from, const Own& own, VotingW
   for (const ActiveKey& key : v.keys)
     if (key.unread > 0.0f) v.unread.push_back(key);
   // All at once: the pairs of the candidates are anywhere, and memory answers many at a time.
-  if (!shared)
+  if (!shared) {
+    for (std::size_t c = from; c < v.candidates.size(); ++c)
+      model.prefetch_class(v.candidates[c].label);
     for (std::size_t c = from; c < v.candidates.size(); ++c)
       model.prefetch_pairs(v.candidates[c].label, v.unread);
+  }
   for (std::size_t c = from; c < v.candidates.size(); ++c) {
     Candidate& candidate = v.candidates[c];
     if (c < v.n_found && candidate.label != own.left_out()) {

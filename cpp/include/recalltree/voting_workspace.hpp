@@ -42,10 +42,20 @@ struct NodeKey {
   float trust;  // 1 where the example ends
 };
 
+// What the next entry of a key's histogram promises.
+struct Promise {
+  float value;
+  std::uint32_t key;  // position among the example's keys
+
+  bool operator<(const Promise& other) const {
+    return value < other.value || (value == other.value && key > other.key);
+  }
+};
+
 struct VotingWorkspace {
   std::vector<ActiveKey> keys;
-  std::vector<std::uint32_t> order;  // of keys, by pull
-  std::vector<ActiveKey> unread;     // keys with histograms that were not read to the end
+  std::vector<Promise> promises;
+  std::vector<ActiveKey> unread;  // keys with histograms that were not read to the end
   Votes votes;
   std::vector<Candidate> candidates;
   std::size_t n_voted = 0;  // candidates that some key voted for; the others fill up

@@ -34,9 +34,9 @@ class OneAgainstSomeClassifier(OnlineClassifier):
     max_labels : int, default=512
         How many labels the histogram of a key holds, those with the largest counts (M). That of a
         leaf holds no more than 128 in any case.
-    max_entries : int, default=2000
-        How many entries of histograms are read for one example (E): the features that count most
-        come first, and in each histogram the labels with the largest counts.
+    max_entries : int, default=1024
+        How many entries of histograms are read for one example (E): those first that vote most
+        by the share of the feature that is their label's.
     sublinear_tf : bool, default=True
         Let log(1 + \|x\|), with the sign of x, take the place of a feature's value x, as suits
         counts of words. This and the next two are for features that vote and for sparse X.

@@ -27,10 +27,10 @@ candidates if it is missing; A, S, B and u then do not learn, since the keys did
   where it was not counted. Routers learn in the first pass only.
 * A histogram lists the M labels with the largest counts; that of a leaf no more than 128, that of
   a node on the paper's path no more than F. A label of a feature has the weight of its predictor
-  beside its count. The features list them in turn, those with the largest u_k |v_k| first, until E
-  entries are read: that finds the candidates. Their scores are then made exact, by asking them for
-  the features whose histograms were not read to the end; those of nodes are as the histograms have
-  them.
+  beside its count. E entries are read, those with the largest u_k |v_k| sqrt(c(y, k) / n_k), in
+  blocks (`Reading`): that finds the candidates. Their scores are then made exact, by asking them
+  for the features whose histograms were not read to the end; those of nodes are as the histograms
+  have them.
 * A candidate learns if its score is wrong enough. Only these are asked for all the features they
   have met, and so S and u learn from them alone: what the class of the example is short of is
   shared among those of them that have too much, in proportion.
@@ -51,6 +51,7 @@ from .key_forest import KeyForest
 from .key_histogram import KeyHistogram
 from .linear_learner import LinearLearner
 from .progressive import ProgressiveError
+from .reading import Reading
 
 AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE = 15.0, 10.0, 1.25
 VOTE_RATES = np.array([1.0, 1.0, 0.025])  # of A, S and B
@@ -131,7 +132,7 @@ class OneAgainstSomeReference:
         keys="features",
         max_candidates=None,
         max_labels=512,
-        max_entries=2000,
+        max_entries=1024,
         sublinear_tf=True,
         use_idf=True,
         normalize=True,
@@ -219,11 +220,7 @@ class OneAgainstSomeReference:
         """
         sums = {y: self.scales.values[2] * vote for y, vote in scored.node_votes.items()}
         left = max(0, self.max_entries - scored.n_node_entries)
-        pulls = scored.read.pulls
-        active = np.flatnonzero(scored.read.shares * self.features_vote)
-        for k in active[np.argsort(-pulls[active], kind="stable")]:
-            labels = self.top(k, left)
-            left -= len(labels)
+        for k, labels in self.labels_to_read(scored.read, left).items():
             for label in labels:
                 if scored.roots(label)[0][k] > 0:
                     sums[label] = sums.get(label, 0.0) + scored.by_feature(label)[k]
@@ -232,17 +229,22 @@ class OneAgainstSomeReference:
         others = [label for label in frequent if label not in voted]
         return (voted + others)[: self.max_candidates], len(voted)
 
-    def top(self, key, n):
-        """Return the first labels of a key's histogram, at most n, as far as they are sure.
+    def labels_to_read(self, read, n):
+        """Return the labels that are read from the histograms of an example's features.
 
-        Where the histogram goes on, or may have lost labels, those with the smallest count that was
-        seen are left: there may be others with the same.
+        At most n, by feature. What is next in a histogram promises u_k |v_k| sqrt(c(y, k) / n_k).
+        The largest promise is read next, with those that follow it in its histogram.
         """
-        labels, counts = self.ranking(key)
-        if len(labels) < self.max_labels and len(labels) <= n:
-            return labels
-        smallest = counts[min(n, len(labels) - 1)]
-        return [label for label, c in zip(labels[:n], counts[:n], strict=True) if c > smallest]
+        active = np.flatnonzero((read.shares * self.features_vote > 0) & (read.rarity > 0))
+        promises = dict(zip(active.tolist(), (read.pulls * read.rarity)[active], strict=True))
+        readings = {k: Reading(*self.ranking(k), self.max_labels) for k in promises}
+        while promises and n > 0:
+            k = max(promises, key=lambda k: promises[k] * readings[k].next_root)
+            n_read = readings[k].read_on(n)
+            n -= n_read
+            if n_read == 0 or readings[k].is_over:
+                del promises[k]
+        return {k: reading.labels[: reading.n] for k, reading in readings.items()}
 
     def most_frequent(self):
         """Return the classes, the most frequent first."""
