@@ -56,7 +56,6 @@ Own OneAgainstSome::leave_out(ClassId y, double weight, VotingWorkspace& v, bool
   return own;
 }
 
-// The first lines of a histogram; the processor then sees where it goes.
 void OneAgainstSome::score(const Rows& rows, std::size_t i, Workspace& ws) const {
   score_by_votes(*this, rows, i, n_classes_seen(), ws, ws.shared);
   ws.labels.assign(ws.rows.begin(), ws.rows.end());

@@ -17,9 +17,15 @@ constexpr double kMargin = 2.0;
 // Steps of later passes are shorter by this factor.
 constexpr double kLaterPass = 0.5;
 
-// G += w g^2 and the step -rate w g / sqrt(G).
-double adagrad(float& accumulator, double gradient, double weight, double rate, double offset) {
-  const auto G = static_cast<float>(relaxed_load(accumulator) + weight * gradient * gradient);
+// Where counts fade, a class forgets these parts of its weights, and of the squared gradients that
+// shorten its steps, times the square of how wrong it is.
+constexpr double kForgottenWeights = 0.03, kForgottenSteps = 0.3;
+
+// G = kept G + w g^2 and the step -rate w g / sqrt(G).
+double adagrad(float& accumulator, double gradient, double weight, double rate, double offset,
+               double kept = 1.0) {
+  const auto G =
+      static_cast<float>(kept * relaxed_load(accumulator) + weight * gradient * gradient);
   relaxed_store(accumulator, G);
   return -rate * weight * gradient / std::sqrt(G + offset);
 }
@@ -164,6 +170,11 @@ void OneAgainstSome::update_feature_votes(std::size_t y_at, double weight, doubl
   share_scale_.step(shares, weight, rate * kFeatureRate);
 }
 
+OneAgainstSome::Memory OneAgainstSome::memory(double gradient) const {
+  const double wrong = rules_.config.count_decay > 0.0 ? gradient * gradient : 0.0;
+  return {1.0 - kForgottenWeights * wrong, 1.0 - kForgottenSteps * wrong};
+}
+
 // All candidates that are wrong enough, but for the pairs of the example's own class.
 void OneAgainstSome::update_predictors(std::size_t y_at, double weight, double rate, Workspace& ws,
                                        bool shared) {
@@ -175,8 +186,9 @@ void OneAgainstSome::update_predictors(std::size_t y_at, double weight, double r
     if (has_dense_predictors()) {
       // Features of one spread share a rate: that of the bias.
       const double pace = rate * kRowRate * weight / std::sqrt(G + kPredictorOffset);
+      const double kept = memory(v.gradient[c]).weights * std::max(0.0, 1.0 - pace * config_.l2);
       predictors_.move(ws.rows[c], ws.x, static_cast<float>(-pace * v.gradient[c]),
-                       static_cast<float>(std::max(0.0, 1.0 - pace * config_.l2)));
+                       static_cast<float>(kept));
     }
   }
 }
@@ -217,9 +229,11 @@ void OneAgainstSome::publish(const ActiveKey& key, ClassId z, float root, float 
 void OneAgainstSome::step(ClassPairs::Values& values, float& accumulator, float value,
                           double gradient, double weight, double rate) const {
   const auto g = static_cast<float>(gradient * value);
-  accumulator += static_cast<float>(weight) * g * g;
+  const Memory kept = memory(gradient);
+  accumulator = static_cast<float>(kept.steps) * accumulator + static_cast<float>(weight) * g * g;
   const float pace = static_cast<float>(rate * kPairRate * weight) /
                      std::sqrt(accumulator + static_cast<float>(kPredictorOffset));
+  values.weight *= static_cast<float>(kept.weights);
   if (config_.l2 > 0.0)
     values.weight *= std::max(0.0f, 1.0f - pace * static_cast<float>(config_.l2));
   values.weight -= pace * g;
@@ -229,8 +243,8 @@ float OneAgainstSome::update_bias(ClassId z, double gradient, double weight, dou
                                   bool shared) {
   ClassSums& sums = classes_[z];
   SpinLock::Guard guard(sums.lock, shared);
-  const double moved =
-      adagrad(sums.bias_accumulator, gradient, weight, rate * kBiasRate, kPredictorOffset);
+  const double moved = adagrad(sums.bias_accumulator, gradient, weight, rate * kBiasRate,
+                               kPredictorOffset, memory(gradient).steps);
   relaxed_store(ranked_[z].bias, static_cast<float>(relaxed_load(ranked_[z].bias) + moved));
   return sums.bias_accumulator;
 }

@@ -159,6 +159,11 @@ class OneAgainstSome final : public Learner {
   void update_pairs(std::size_t lesson, double weight, double rate, VotingWorkspace& v,
                     bool shared);
   void publish(const ActiveKey& key, ClassId z, float root, float weight, bool shared);
+  // What a class keeps, as shares, when it learns from a gradient.
+  struct Memory {
+    double weights, steps;
+  };
+  Memory memory(double gradient) const;
   void step(ClassPairs::Values& values, float& accumulator, float value, double gradient,
             double weight, double rate) const;
   // Returns the sum of squared gradients.

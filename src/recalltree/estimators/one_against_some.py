@@ -56,8 +56,8 @@ class OneAgainstSomeClassifier(OnlineClassifier):
     bound_lambda : float, default=1.0
         For "path": width of the confidence bound of recall (λ in the paper's equation 1).
     count_decay : float or None, default=None
-        Half-life of the label counts, in examples: old counts fade, so that the candidates follow
-        data that change. None keeps counts for ever.
+        Half-life of the label counts, in examples, for data that change: old counts fade, and a
+        class whose score is wrong forgets some of its weights. None keeps everything for ever.
     learning_rate : float, default=1.0
         Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
     l2 : float, default=0.0

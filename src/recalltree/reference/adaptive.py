@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+
+
+class Memory(NamedTuple):
+    """What is kept, as a share, when something is learned."""
+
+    values: float = 1.0
+    accumulators: float = 1.0
 
 
 class Adaptive:
@@ -21,16 +30,17 @@ class Adaptive:
         self.accumulators = np.zeros_like(values)
         self.offset = offset
 
-    def step(self, gradient, weight, rate, l2=0.0, where=True):
+    def step(self, gradient, weight, rate, l2=0.0, where=True, memory=Memory()):  # noqa: B008
         """Follow the gradient of an example of some weight, where told to."""
         where = np.broadcast_to(where, self.values.shape)
-        self.accumulators += np.where(where, weight * gradient**2, 0.0)
+        accumulators = memory.accumulators * self.accumulators + weight * gradient**2
+        self.accumulators = np.where(where, accumulators, self.accumulators)
         pace = rate * weight / np.sqrt(self.accumulators + self.offset)
-        self.move(gradient, pace, l2, where)
+        self.move(gradient, pace, l2, where, memory.values)
 
-    def move(self, gradient, pace, l2=0.0, where=True):
-        """Follow the gradient at a pace that is given, where told to."""
-        kept = np.maximum(0.0, 1.0 - pace * l2)
+    def move(self, gradient, pace, l2=0.0, where=True, kept=1.0):
+        """Follow the gradient at a pace that is given, where told to, from what is kept."""
+        kept = kept * np.maximum(0.0, 1.0 - pace * l2)
         self.values = np.where(where, self.values * kept - pace * gradient, self.values)
 
 

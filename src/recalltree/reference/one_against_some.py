@@ -34,6 +34,9 @@ candidates if it is missing; A, S, B and u then do not learn, since the keys did
 * A candidate learns if its score is wrong enough. Only these are asked for all the features they
   have met, and so S and u learn from them alone: what the class of the example is short of is
   shared among those of them that have too much, in proportion.
+* Counts may fade. Weights do not fade with them, which would cost what is still true of classes that
+  are rarely seen; but a class whose score is wrong then forgets a little of its weights, and more
+  of what shortens its steps, the more the further it is from right.
 * Where features are sparse, or the only keys, w_y has a weight only for those that some example of
   class y had. Otherwise w_y has a weight for every feature.
 * If the keys vote for fewer than F classes, the most frequent ones fill up.
@@ -45,7 +48,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .adaptive import Adaptive, softmax
+from .adaptive import Adaptive, Memory, softmax
 from .feature_weighting import FeatureCentring, FeatureWeighting
 from .key_forest import KeyForest
 from .key_histogram import KeyHistogram
@@ -61,6 +64,9 @@ MARGIN = 2.0
 VOTE_OFFSET, PREDICTOR_OFFSET = 0.1, 0.03
 # Steps of later passes are shorter by this factor.
 LATER_PASS = 0.5
+# Where counts fade, a class forgets these parts of its weights, and of the squared gradients that
+# shorten its steps, times the square of how wrong it is.
+FORGOTTEN_WEIGHTS, FORGOTTEN_STEPS = 0.03, 0.3
 # A candidate whose score is wrong by less does not learn: for sparse and for dense predictors.
 SMALL_GRADIENT_OF_PAIRS, SMALL_GRADIENT_OF_ROWS = 0.03, 0.003
 # Labels in the histogram of a leaf: there are more, but the others hardly count.
@@ -107,7 +113,7 @@ class OneAgainstSomeReference:
     n_trees, max_depth, bound_lambda, seed
         Parameters of `KeyForest`.
     count_decay : float or None
-        Half-life of the counts, in examples.
+        Half-life of the counts, in examples. With it, classes that are wrong forget.
     learning_rate, l2 : float
         Scale of the steps, and strength of the shrinkage of weights that learn.
     loss : str
@@ -359,13 +365,20 @@ class OneAgainstSomeReference:
         """Step on the weights and the bias of a class."""
         model = self.classes[label]
         where = model.met & (values != 0)
-        model.bias.step(gradient, weight, rate * BIAS_RATE)
+        memory = self.memory(gradient)
+        model.bias.step(gradient, weight, rate * BIAS_RATE, memory=Memory(1.0, memory.accumulators))
         if self.has_dense_predictors:
             # Features of one spread share a rate: that of the bias.
             pace = rate * ROW_RATE * weight / np.sqrt(model.bias.accumulators + PREDICTOR_OFFSET)
-            model.predictor.move(gradient * values, pace, self.l2, where)
+            model.predictor.move(gradient * values, pace, self.l2, where, memory.values)
         else:
-            model.predictor.step(gradient * values, weight, rate * PAIR_RATE, self.l2, where)
+            steps = gradient * values
+            model.predictor.step(steps, weight, rate * PAIR_RATE, self.l2, where, memory)
+
+    def memory(self, gradient):
+        """Return what a class keeps of what it has learned, by how wrong it is."""
+        wrong = gradient**2 if self.fading < 1.0 else 0.0
+        return Memory(1.0 - FORGOTTEN_WEIGHTS * wrong, 1.0 - FORGOTTEN_STEPS * wrong)
 
     def count(self, shares, y, weight):
         """Add an example to the histograms of its keys."""
