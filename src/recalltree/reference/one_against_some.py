@@ -34,9 +34,9 @@ candidates if it is missing; A, S, B and u then do not learn, since the keys did
 * A candidate learns if its score is wrong enough. Only these are asked for all the features they
   have met, and so S and u learn from them alone: what the class of the example is short of is
   shared among those of them that have too much, in proportion.
-* Counts may fade. Weights do not fade with them, which would cost what is still true of classes that
-  are rarely seen; but a class whose score is wrong then forgets a little of its weights, and more
-  of what shortens its steps, the more the further it is from right.
+* Counts may fade. Weights do not fade with them, which would cost what is still true of classes
+  that are rarely seen; but a class whose score is wrong then forgets a little of its weights, and
+  more of what shortens its steps, the more the further it is from right.
 * Where features are sparse, or the only keys, w_y has a weight only for those that some example of
   class y had. Otherwise w_y has a weight for every feature.
 * If the keys vote for fewer than F classes, the most frequent ones fill up.
