@@ -50,7 +50,7 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
             node.number: self.core.model.node(node.number)["labels"].tolist()
             for node in self.core_nodes
         }
-        self.core_accumulators = {y: self.core_accumulator(y) for y in self.classes}
+        self.core_biases = {y: self.core_bias(y) for y in self.classes}
         self.core_frequent = self.core.model.frequent_classes()[0].tolist()
         if self.classes:
             self.core_candidates, self.core_scores = self.core.candidates(row)
@@ -125,9 +125,9 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
             )
         return self._beginnings
 
-    def core_accumulator(self, label):
-        """Return what grows in the core whenever a class learns."""
-        return self.core.model.predictor(label)["bias_accumulator"]
+    def core_bias(self, label):
+        """Return what changes in the core whenever a class learns."""
+        return self.core.model.predictor(label)["bias"]
 
     def most_frequent(self):
         theirs = self.core_frequent
@@ -174,7 +174,7 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
 
     def is_worth_it(self, label, gradient):
         def core_learned():
-            return self.core_accumulator(label) > self.core_accumulators.get(label, 0.0)
+            return self.core_bias(label) != self.core_biases.get(label, 0.0)
 
         ambiguous = abs(abs(gradient) - self.small_gradient) < VOTE_TOLERANCE
         return self.follower.choose(super().is_worth_it(label, gradient), ambiguous, core_learned)
