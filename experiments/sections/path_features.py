@@ -41,7 +41,6 @@ def section(records: Sequence[Record]) -> Section:
         )
         for text in verdicts(name, grid, sizes):
             page.say(text)
-        page.say(WHY_HARM)
         page.figure(
             f"path-features-{name}-{n_train}-{passes}",
             f"Test error on {name} by number of candidates and kind of path features",
@@ -68,11 +67,14 @@ def verdicts(name: str, grid: Grid, sizes: list[int]) -> list[str]:
                 f"(path features: {kind})."
             )
             break
+    does_harm = False
     for kind in ("path", "path crossed with x", "leaf"):
         pairs = [size for size in sizes if (kind, size) in grid and ("none", size) in grid]
         if pairs:
-            said.append(compare(grid, kind, pairs))
-    return said
+            text, is_worse = compare(grid, kind, pairs)
+            said.append(text)
+            does_harm |= is_worse
+    return [*said, WHY_HARM] if does_harm else said
 
 
 def mean(records: list[Record]) -> float:
@@ -80,8 +82,11 @@ def mean(records: list[Record]) -> float:
     return mean_and_error(values(records, "error"))[0]
 
 
-def compare(grid: Grid, kind: str, sizes: list[int]) -> str:
-    """Say where a kind of path features differs from none, by the test of the paper."""
+def compare(grid: Grid, kind: str, sizes: list[int]) -> tuple[str, bool]:
+    """Say where a kind of path features differs from none, by the test of the paper.
+
+    Return also whether it does harm somewhere.
+    """
     better: list[str] = []
     worse: list[str] = []
     same: list[str] = []
@@ -107,7 +112,8 @@ def compare(grid: Grid, kind: str, sizes: list[int]) -> str:
         if better and not worse and len(better) >= len(sizes) - 1
         else "The paper found fewer errors with all sizes but 2: this does not agree."
     )
-    return f"Path features *{kind}* against none (first seed): {'; '.join(parts)}. {agrees}"
+    text = f"Path features *{kind}* against none (first seed): {'; '.join(parts)}. {agrees}"
+    return text, bool(worse)
 
 
 def draw(figure: Any, grid: Grid, sizes: list[int], kinds: list[str]) -> None:
