@@ -1,40 +1,28 @@
 #include "recalltree/class_pairs.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace recalltree {
+namespace {
 
-// The smallest table in which at most two thirds of the slots are taken.
+bool everything(std::uint32_t, const ClassPairs::Values&) { return true; }
+
+}  // namespace
+
+// A table in which at most two thirds of the slots are taken, and at least half of them, but for
+// the smallest.
 std::uint32_t ClassPairs::capacity_for(std::uint32_t pairs) {
-  if (pairs == 0) return 0;
-  std::uint32_t capacity = 16;
-  while (std::uint64_t{pairs} * 3 > std::uint64_t{capacity} * 2) capacity *= 2;
-  return capacity;
+  const std::uint32_t slots = pairs + (pairs + 1) / 2;
+  const std::uint32_t step = std::max(4u, std::bit_floor(slots) / 4);
+  return (slots + step - 1) / step * step;
 }
 
 std::uint32_t ClassPairs::find_or_add(Table& table, std::uint32_t key) {
   if (const std::uint32_t known = table.find(key); known != kNone) return known;
   const std::uint32_t capacity = capacity_for(table.size_ + 1);
-  if (capacity > table.capacity_) rebuild(table, capacity);
+  if (capacity > table.capacity_) rebuild(table, capacity, everything);
   return table.insert(key);
-}
-
-void ClassPairs::rebuild(Table& table, std::uint32_t capacity) {
-  Table old;
-  old.block_ = table.block_;
-  old.capacity_ = table.capacity_;
-  table.block_ =
-      capacity ? static_cast<std::byte*>(arena_.allocate(Table::bytes(capacity))) : nullptr;
-  table.capacity_ = capacity;
-  table.shift_ = 32;
-  for (std::uint32_t c = capacity; c > 1; c /= 2) --table.shift_;
-  table.size_ = 0;
-  old.visit([&](std::uint32_t key, std::uint32_t slot) {
-    const std::uint32_t to = table.insert(key);
-    table.values(to) = old.values(slot);
-    table.accumulator(to) = old.accumulator(slot);
-  });
-  if (old.block_ != nullptr) arena_.release(old.block_, Table::bytes(old.capacity_));
 }
 
 void ClassPairs::rescale(float factor) {
@@ -78,7 +66,8 @@ void ClassPairs::load(const State& state) {
   grow_to(offsets.size() - 1);
   for (std::size_t y = 0; y < size(); ++y) {
     Table& table = tables_[y];
-    rebuild(table, capacity_for(static_cast<std::uint32_t>(offsets[y + 1] - offsets[y])));
+    rebuild(table, capacity_for(static_cast<std::uint32_t>(offsets[y + 1] - offsets[y])),
+            everything);
     for (std::size_t i = offsets[y]; i < offsets[y + 1]; ++i) {
       const std::uint32_t slot = table.insert(keys[i]);
       table.values(slot) = {counts[i], weights[i]};

@@ -45,8 +45,7 @@ std::size_t KeyHistograms::raise(Key& key, ClassId label, float before, float af
       if (after <= key.entries[key.size - 1].root) return 1;
       at = key.size - 1;
     } else {
-      make_room(key);
-      at = key.size++;
+      resize(key, key.size + 1);
     }
   } else if (after <= key.entries[at].root) {
     return 1;  // another thread was quicker
@@ -67,16 +66,23 @@ void KeyHistograms::rescale(float factor) {
     }
 }
 
-void KeyHistograms::make_room(Key& key) {
-  if (key.size < key.capacity) return;
-  const std::uint32_t capacity = std::min(max_labels_, key.capacity ? 2 * key.capacity : 4);
-  auto* entries = static_cast<Entry*>(arena_.allocate(capacity * sizeof(Entry)));
-  if (key.size > 0) {
-    std::memcpy(entries, key.entries, key.size * sizeof(Entry));
-    arena_.release(key.entries, key.capacity * sizeof(Entry));
+void KeyHistograms::resize(Key& key, std::uint32_t size) {
+  const std::uint32_t before = capacity(key.size), after = capacity(size);
+  if (before != after) {
+    Entry* const entries =
+        after ? static_cast<Entry*>(arena_.allocate(after * sizeof(Entry))) : nullptr;
+    if (const std::uint32_t kept = std::min(key.size, size); kept > 0)
+      std::memcpy(entries, key.entries, kept * sizeof(Entry));
+    if (before > 0) arena_.release(key.entries, before * sizeof(Entry));
+    key.entries = entries;
   }
-  key.entries = entries;
-  key.capacity = capacity;
+  key.size = size;
+}
+
+void KeyHistograms::append(Key& key, const Entry& entry) {
+  if (key.size == max_labels_) return;
+  resize(key, key.size + 1);
+  key.entries[key.size - 1] = entry;
 }
 
 void KeyHistograms::save(State& state) const {
@@ -122,10 +128,8 @@ void KeyHistograms::load(const State& state) {
     key.examples = examples[i];
     key.weight = weights[i];
     key.accumulator = accumulators[i];
-    for (std::size_t j = offsets[i]; j < offsets[i + 1]; ++j) {
-      make_room(key);
-      key.entries[key.size++] = {labels[j], roots[j], predictors[j]};
-    }
+    for (std::size_t j = offsets[i]; j < offsets[i + 1]; ++j)
+      append(key, {labels[j], roots[j], predictors[j]});
   }
 }
 

@@ -37,7 +37,7 @@ class ClassPairs {
     std::uint32_t find(std::uint32_t key) const {
       if (capacity_ == 0) return kNone;
       const std::uint32_t* keys = this->keys();
-      for (std::uint32_t i = home(key);; i = (i + 1) & (capacity_ - 1)) {
+      for (std::uint32_t i = home(key);; i = next(i)) {
         if (keys[i] == key + 1) return i;
         if (keys[i] == 0) return kNone;
       }
@@ -65,20 +65,23 @@ class ClassPairs {
     static std::size_t bytes(std::uint32_t capacity) {
       return capacity * (sizeof(std::uint32_t) + sizeof(Values) + sizeof(float));
     }
-    std::uint32_t home(std::uint32_t key) const { return (key * 0x9E3779B1u) >> shift_; }
+    std::uint32_t home(std::uint32_t key) const {
+      return static_cast<std::uint32_t>(std::uint64_t{key * 0x9E3779B1u} * capacity_ >> 32);
+    }
+    std::uint32_t next(std::uint32_t i) const { return i + 1 == capacity_ ? 0 : i + 1; }
     std::uint32_t* keys() const { return reinterpret_cast<std::uint32_t*>(block_); }
     Values* values() const { return reinterpret_cast<Values*>(keys() + capacity_); }
     float* accumulators() const { return reinterpret_cast<float*>(values() + capacity_); }
     std::uint32_t insert(std::uint32_t key) {
       std::uint32_t i = home(key);
-      while (keys()[i] != 0) i = (i + 1) & (capacity_ - 1);
+      while (keys()[i] != 0) i = next(i);
       keys()[i] = key + 1;
       ++size_;
       return i;
     }
 
     std::byte* block_ = nullptr;
-    std::uint32_t capacity_ = 0, shift_ = 32, size_ = 0;
+    std::uint32_t capacity_ = 0, size_ = 0;
   };
 
   std::size_t size() const { return tables_.size(); }
@@ -92,21 +95,58 @@ class ClassPairs {
   std::uint32_t find_or_add(Table& table, std::uint32_t key);
   // All counts times a factor.
   void rescale(float factor);
+  // Leaves only the pairs for which keep(key, values) is true, in a table of the size that suits
+  // them.
+  template <class Keep>
+  void filter(Table& table, Keep keep);
 
   // By class, sorted by key.
   void save(State& state) const;
   // Of a state that has been checked.
   void load(const State& state);
 
-  std::size_t bytes() const { return tables_.bytes() + arena_.used(); }
+  std::size_t bytes() const { return bytes(size()); }
+  // If there were so many classes, none of the others having a pair.
+  std::size_t bytes(std::size_t classes) const {
+    return StableVector<Table>::bytes(classes) + arena_.used();
+  }
+  Arena& arena() { return arena_; }
+  const Arena& arena() const { return arena_; }
 
  private:
   static std::uint32_t capacity_for(std::uint32_t pairs);
-  // Moves the pairs of a table into one of another size.
-  void rebuild(Table& table, std::uint32_t capacity);
+  // Moves the pairs of a table for which keep(key, values) is true into one of another size.
+  template <class Keep>
+  void rebuild(Table& table, std::uint32_t capacity, Keep keep);
 
   Arena arena_;
   StableVector<Table> tables_;
 };
+
+template <class Keep>
+void ClassPairs::filter(Table& table, Keep keep) {
+  std::uint32_t kept = 0;
+  table.visit(
+      [&](std::uint32_t key, std::uint32_t slot) { kept += keep(key, table.values(slot)); });
+  if (kept < table.size_) rebuild(table, capacity_for(kept), keep);
+}
+
+template <class Keep>
+void ClassPairs::rebuild(Table& table, std::uint32_t capacity, Keep keep) {
+  Table old;
+  old.block_ = table.block_;
+  old.capacity_ = table.capacity_;
+  table.block_ =
+      capacity ? static_cast<std::byte*>(arena_.allocate(Table::bytes(capacity))) : nullptr;
+  table.capacity_ = capacity;
+  table.size_ = 0;
+  old.visit([&](std::uint32_t key, std::uint32_t slot) {
+    if (!keep(key, old.values(slot))) return;
+    const std::uint32_t to = table.insert(key);
+    table.values(to) = old.values(slot);
+    table.accumulator(to) = old.accumulator(slot);
+  });
+  if (old.block_ != nullptr) arena_.release(old.block_, Table::bytes(old.capacity_));
+}
 
 }  // namespace recalltree

@@ -65,6 +65,8 @@ class StableVector {
   std::size_t bytes() const {
     return n_chunks_.load(std::memory_order_relaxed) * kChunk * sizeof(T);
   }
+  // Of a vector of n elements, all of them made.
+  static std::size_t bytes(std::size_t n) { return (n + kChunk - 1) / kChunk * kChunk * sizeof(T); }
 
  private:
   T* chunk_or_new(std::size_t chunk) {
