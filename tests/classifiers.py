@@ -47,6 +47,7 @@ VARIANTS = [
         use_idf=False,
         count_decay=200,
         l2=1e-3,
+        memory_budget=14_000,
         random_state=0,
     ),
 ]

@@ -26,6 +26,7 @@ ZERO_IS_NONE = {
     "max_candidates",
     "max_depth",
     "count_decay",
+    "memory_budget",
     "negative_samples",
     "max_nodes",
 }

@@ -19,11 +19,12 @@ OneAgainstSomeConfig make_config(const LearnerConfig& learner, const std::string
                                  std::uint32_t max_entries, bool sublinear_tf, bool use_idf,
                                  bool normalize, bool center, std::uint32_t n_trees,
                                  std::uint32_t max_depth, double bound_lambda, double count_decay,
-                                 std::uint64_t seed) {
+                                 std::uint64_t seed, std::uint64_t memory_budget) {
   return {learner,      parse<Keys>(keys), max_candidates,
           max_labels,   max_entries,       {sublinear_tf, use_idf, normalize},
           center,       n_trees,           max_depth,
-          bound_lambda, count_decay,       seed};
+          bound_lambda, count_decay,       seed,
+          memory_budget};
 }
 
 template <class Model>
@@ -44,6 +45,7 @@ nb::dict config_of(const Model& model) {
   out["bound_lambda"] = c.bound_lambda;
   out["count_decay"] = c.count_decay;
   out["seed"] = c.seed;
+  out["memory_budget"] = c.memory_budget;
   return out;
 }
 
@@ -99,6 +101,14 @@ nb::dict histogram(const OneAgainstSome& model, std::uint32_t feature) {
   return out;
 }
 
+nb::dict pairs_memory(const OneAgainstSome& model) {
+  const auto [used, most_held] = model.pairs_memory();
+  nb::dict out;
+  out["used"] = used;
+  out["most_held"] = most_held;
+  return out;
+}
+
 nb::dict node(const OneAgainstSome& model, NodeId n) {
   check_node(n, model.forest().n_nodes());
   const KeyNode& node = model.forest().node(n);
@@ -150,7 +160,7 @@ void bind(nb::module_& m, const char* name) {
             "max_labels"_a = standard.max_labels, "max_entries"_a = standard.max_entries,
             "sublinear_tf"_a = true, "use_idf"_a = true, "normalize"_a = true, "center"_a = true,
             "n_trees"_a = standard.n_trees, "max_depth"_a = standard.max_depth,
-            "bound_lambda"_a = 1.0, "count_decay"_a = 0.0, "seed"_a = 0);
+            "bound_lambda"_a = 1.0, "count_decay"_a = 0.0, "seed"_a = 0, "memory_budget"_a = 0);
   c.def_prop_ro("config", &config_of<Model>)
       .def("predictor", &predictor<Model>, "class_id"_a)
       .def("frequent_classes",
@@ -162,7 +172,9 @@ void bind(nb::module_& m, const char* name) {
       .def_prop_ro("vote_scales", &Model::vote_scales);
   bind_common(c);
   if constexpr (std::is_same_v<Model, OneAgainstSome>)
-    c.def("histogram", &histogram, "feature"_a).def("node", &node, "node"_a);
+    c.def("histogram", &histogram, "feature"_a)
+        .def("node", &node, "node"_a)
+        .def_prop_ro("pairs_memory", &pairs_memory);
 }
 
 }  // namespace

@@ -22,12 +22,19 @@ void ClassNodes::List::append(NodeId node, float count) {
   if (is_wide_) entry[3] = static_cast<std::uint16_t>(node >> 16);
 }
 
+void ClassNodes::append(List& list, NodeId node, float count) {
+  const std::size_t before = list.bytes();
+  list.append(node, count);
+  if (list.bytes() != before)
+    list_bytes_.fetch_add(list.bytes() - before, std::memory_order_relaxed);
+}
+
 float ClassNodes::add(ClassId y, NodeId node, double weight, bool shared) {
   List& list = lists_[y];
   SpinLock::Guard guard(list.lock, shared);
   std::size_t at = 0;
   while (at < list.size() && list.node(at) != node) ++at;
-  if (at == list.size()) list.append(node, 0.0f);
+  if (at == list.size()) append(list, node, 0.0f);
   const float before = list.count(at);
   list.set_count(at, static_cast<float>(before + weight));
   return before;
@@ -61,13 +68,8 @@ void ClassNodes::load(const State& state) {
   const auto counts = state.get<float>("class_nodes.counts");
   grow_to(offsets.size() - 1);
   for (std::size_t y = 0; y < lists_.size(); ++y)
-    for (std::size_t i = offsets[y]; i < offsets[y + 1]; ++i) lists_[y].append(nodes[i], counts[i]);
-}
-
-std::size_t ClassNodes::bytes() const {
-  std::size_t sum = lists_.bytes();
-  for (std::size_t y = 0; y < lists_.size(); ++y) sum += lists_[y].bytes();
-  return sum;
+    for (std::size_t i = offsets[y]; i < offsets[y + 1]; ++i)
+      append(lists_[y], nodes[i], counts[i]);
 }
 
 }  // namespace recalltree

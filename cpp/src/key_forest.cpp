@@ -158,11 +158,18 @@ void KeyForest::count(const std::vector<Route>& routes, ClassId y, double counte
       relaxed_store(node.passed, node.passed + counted);
       if (!is_key) continue;
       node.histogram.add_to_total(counted);
-      work.histogram_touches += node.histogram.raise(
-          y, std::sqrt(before), std::sqrt(static_cast<float>(before + counted)),
-          rules_.max_labels());
+      work.histogram_touches +=
+          raise(node, y, std::sqrt(before), std::sqrt(static_cast<float>(before + counted)));
     }
   }
+}
+
+std::size_t KeyForest::raise(KeyNode& node, ClassId y, float before, float after) {
+  const std::size_t bytes = node.histogram.bytes();
+  const std::size_t touched = node.histogram.raise(y, before, after, rules_.max_labels());
+  if (node.histogram.bytes() != bytes)
+    label_bytes_.fetch_add(node.histogram.bytes() - bytes, std::memory_order_relaxed);
+  return touched;
 }
 
 void KeyForest::rescale(double factor) {
@@ -171,12 +178,6 @@ void KeyForest::rescale(double factor) {
     nodes_[n].histogram.rescale(std::sqrt(factor));
   }
   class_nodes_.rescale(static_cast<float>(factor));
-}
-
-std::size_t KeyForest::histogram_bytes() const {
-  std::size_t sum = class_nodes_.bytes();
-  for (NodeId n = 0; n < nodes_.size(); ++n) sum += nodes_[n].histogram.bytes();
-  return sum;
 }
 
 // As Tree saves its nodes, of which one view serves both. Labels are known by their rank alone.
@@ -231,8 +232,7 @@ void KeyForest::load(const MappedKeyForest& view, const State& state) {
     node.passed = passed[n];
     node.histogram.add_to_total(tree.total(n));
     tree.visit_labels(n, rules_.max_labels(), [&](ClassId label, double count, std::uint32_t) {
-      const auto root = static_cast<float>(std::sqrt(count));
-      node.histogram.raise(label, 0.0f, root, rules_.max_labels());
+      raise(node, label, 0.0f, static_cast<float>(std::sqrt(count)));
     });
   }
 }

@@ -28,7 +28,9 @@ OneAgainstSome::OneAgainstSome(const OneAgainstSomeConfig& config)
       predictors_(config.learner.n_features, false, DenseWeights::Rates::per_row),
       affinity_scale_{kAffinityScale},
       share_scale_{kShareScale},
-      node_scale_{kNodeScale} {}
+      node_scale_{kNodeScale} {
+  limit_memory();
+}
 
 Own OneAgainstSome::leave_out(ClassId y, double weight, VotingWorkspace& v, bool shared) const {
   Own own{y, weight * unit(), 0.0f};

@@ -32,8 +32,8 @@ double adagrad(float& accumulator, double gradient, double weight, double rate, 
 
 }  // namespace
 
-void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
-                               Workspace& ws, bool shared) {
+void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, double weight,
+                                   Workspace& ws, bool shared) {
   VotingWorkspace& v = ws.voting;
   const std::size_t n_known = n_classes_seen();
   if (shared)

@@ -60,6 +60,7 @@ void OneAgainstSome::load(const State& state) {
   predictors_.load("predictors", state);
   centring_.load(state);
   begin_batch({});
+  n_reached_ = n_classes();
   const auto sums = state.get<double>("classes.sums");
   const auto bias = state.get<float>("classes.bias");
   const auto bias_accumulators = state.get<float>("classes.bias_accumulators");

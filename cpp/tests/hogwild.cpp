@@ -7,6 +7,7 @@
 #include "class_data.hpp"
 #include "recalltree/lom_tree.hpp"
 #include "recalltree/one_against_all.hpp"
+#include "recalltree/one_against_some.hpp"
 #include "recalltree/recall_tree.hpp"
 
 using namespace recalltree;
@@ -55,6 +56,12 @@ void check(const char* name, Config config, const ClassData& data) {
         assert(std::abs(sum - together.node(n).total) <= 1e-9 * sum);
       }
     }
+    if constexpr (std::is_same_v<Model, OneAgainstSome>) {
+      std::size_t bytes = 0;
+      for (const auto& part : together.memory()) bytes += part.second;
+      std::printf("%zu bytes\n", bytes);
+      assert(config.memory_budget == 0 || bytes <= config.memory_budget);
+    }
     // Predictions and learning at the same time: one waits for the other.
     std::thread reader([&] {
       std::vector<std::int32_t> ids(kRows);
@@ -80,4 +87,10 @@ int main() {
   sampled.negative_samples = 8;
   check<OneAgainstAll>("one-against-all, sampled", sampled, data);
   check<LOMTree>("LOMTree", LOMTreeConfig{}, data);
+  OneAgainstSomeConfig some;
+  some.keys = Keys::features;
+  check<OneAgainstSome>("one-against-some", some, data);
+  some.keys = Keys::both;
+  some.memory_budget = 60'000;
+  check<OneAgainstSome>("one-against-some in little memory", some, data);
 }

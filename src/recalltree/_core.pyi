@@ -204,11 +204,15 @@ class OneAgainstSome(_OneAgainstSomeViews, _Learner):
         bound_lambda: float = 1.0,
         count_decay: float = 0.0,
         seed: int = 0,
+        memory_budget: int = 0,
     ) -> None: ...
     @staticmethod
     def from_state(state: dict[str, Any], **config: Any) -> OneAgainstSome: ...
     # a key: "examples", "weight", "labels" and "counts", the largest first
     def histogram(self, feature: int) -> dict[str, Any]: ...
+    # bytes of pairs and histograms: "used", and "most_held", the most ever taken from the system
+    @property
+    def pairs_memory(self) -> dict[str, int]: ...
     # a node of the trees: "labels" and "counts", "left", "right", "depth", and its router
     def node(self, node: int) -> dict[str, Any]: ...
 
@@ -235,6 +239,7 @@ class MappedOneAgainstSome(_OneAgainstSomeViews, _Mapped):
         bound_lambda: float = 1.0,
         count_decay: float = 0.0,
         seed: int = 0,
+        memory_budget: int = 0,
     ) -> None: ...
 
 class _LOMTreeViews(_Model):

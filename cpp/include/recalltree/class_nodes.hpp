@@ -4,6 +4,7 @@
 // the same seen from the classes, and complete.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -36,7 +37,11 @@ class ClassNodes {
 
   void save(State& state) const;
   void load(const State& state);
-  std::size_t bytes() const;
+  std::size_t bytes() const { return bytes(lists_.size()); }
+  // If there were so many classes, none of the others having been counted.
+  std::size_t bytes(std::size_t classes) const {
+    return StableVector<List>::bytes(classes) + list_bytes_.load(std::memory_order_relaxed);
+  }
 
  private:
   // Entries of three words, node and count, or of four if some node needs two: there are many of
@@ -67,7 +72,10 @@ class ClassNodes {
     bool is_wide_ = false;
     std::vector<std::uint16_t> words_;
   };
+  void append(List& list, NodeId node, float count);
+
   StableVector<List> lists_;
+  std::atomic<std::size_t> list_bytes_{0};
 };
 
 }  // namespace recalltree

@@ -63,6 +63,8 @@ struct OneAgainstSomeConfig {
   double bound_lambda = 1.0;    // of the recall bound that ends a path
   double count_decay = 0.0;     // half-life of a count, in examples; 0: counts never fade
   std::uint64_t seed = 0;       // of the routers' random beginnings
+  // Bytes that the model may take; 0: as many as it needs.
+  std::uint64_t memory_budget = 0;
 };
 
 struct LOMTreeConfig {

@@ -39,6 +39,12 @@ class DenseWeights final : public Weights {
     return values_.used() + accumulators_.used() + rows_.bytes();
   }
 
+  // If there were so many rows.
+  std::size_t bytes(std::size_t rows) const {
+    const std::size_t values = rates_ == Rates::per_weight ? 2 * n_ : n_;
+    return rows * values * sizeof(float) + StableVector<Row>::bytes(rows);
+  }
+
   // For matrix products over many rows: the weights and the bias of one.
   const float* values(RowId row) const { return rows_[row].values; }
   float bias(RowId row) const;

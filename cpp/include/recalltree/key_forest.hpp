@@ -56,7 +56,13 @@ class KeyForest {
   const KeyNode& node(NodeId n) const { return nodes_[n]; }
   const Weights& routers() const { return *routers_; }
   std::size_t node_bytes() const { return nodes_.bytes(); }
-  std::size_t histogram_bytes() const;
+  std::size_t histogram_bytes() const { return class_nodes_.bytes() + label_bytes_; }
+  // Of everything, if there were so many classes, none of the others having been counted.
+  std::size_t bytes(std::size_t n_classes) const {
+    return n_trees() == 0
+               ? node_bytes() + routers_->bytes()
+               : node_bytes() + routers_->bytes() + class_nodes_.bytes(n_classes) + label_bytes_;
+  }
 
   void grow_to(std::size_t n_classes) {
     if (n_trees() > 0) class_nodes_.grow_to(n_classes);
@@ -80,6 +86,9 @@ class KeyForest {
   void load(const MappedKeyForest& view, const State& state);
 
  private:
+  // The count of a label at a node that may be a key has grown. Returns how many entries were
+  // touched.
+  std::size_t raise(KeyNode& node, ClassId y, float before, float after);
   NodeId add_node(NodeId parent, bool is_right);
   NodeId child_or_new(NodeId n, bool is_right, bool shared);
   double recall(NodeId n, double unit, bool shared) const;
@@ -92,6 +101,7 @@ class KeyForest {
   StableVector<KeyNode> nodes_;  // of all trees; the roots come first
   ClassNodes class_nodes_;
   std::unique_ptr<Weights> routers_;
+  std::atomic<std::size_t> label_bytes_{0};  // of the nodes' histograms
 };
 
 template <class Vote>

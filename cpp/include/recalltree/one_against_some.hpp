@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <tuple>
@@ -117,6 +118,13 @@ class OneAgainstSome final : public Learner {
     return count > 0.0 ? static_cast<float>(1.0 / std::sqrt(count)) : 0.0f;
   }
 
+  // Of the pairs and the entries of histograms: the bytes they take, and the most that were ever
+  // taken from the system for them.
+  struct PairsMemory {
+    std::size_t used, most_held;
+  };
+  PairsMemory pairs_memory() const;
+
   State save() override;
   void load(const State& state) override;
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
@@ -126,6 +134,7 @@ class OneAgainstSome final : public Learner {
                  bool shared) override;
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
   void begin_batch(const Batch& batch) override;
+  void end_batch() override { n_reached_ = n_classes(); }
   void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
 
  private:
@@ -175,6 +184,22 @@ class OneAgainstSome final : public Learner {
 
   void rebase_unit();
 
+  // Learns an example, whatever memory it takes.
+  void learn_example(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
+                     bool shared);
+  void limit_memory();
+  // Bytes that the model takes if it has so many classes.
+  std::size_t bytes(std::size_t n_classes) const;
+  // Forgets as many pairs as it must, if the model takes too many bytes with so many classes.
+  void hold_budget(std::size_t n_classes);
+  // What the pairs of a key are worth, by the parts of a score that they add to.
+  struct KeyWorth {
+    float affinity = 0.0f, share = 0.0f, weight = 0.0f;
+  };
+  std::vector<KeyWorth> key_worths() const;
+  void forget_pairs(std::size_t n, std::size_t n_pairs);
+  void forget_entries();
+
   OneAgainstSomeConfig given_;
   VotingRules rules_;
   double small_gradient_;  // a candidate that is wrong by less does not learn
@@ -187,6 +212,9 @@ class OneAgainstSome final : public Learner {
   std::vector<Ranked> ranked_;
   KeyHistograms::Key everywhere_;  // the key that every example has; its lock guards examples_, too
   Adaptive affinity_scale_, share_scale_, node_scale_;  // A, S and B
+  // Where memory is limited: classes up to the largest that was learned, and what stops learning.
+  std::size_t n_reached_ = 0;
+  std::shared_mutex learning_;
   double examples_ = 0.0;        // weight of the counted examples, in growing units
   std::uint64_t n_counted_ = 0;  // how many they are
   double unit_origin_ = 0.0;     // after so many of them the unit was 1

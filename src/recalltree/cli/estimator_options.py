@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from recalltree.cli.algorithms import ALGORITHMS
+from recalltree.cli.byte_size import ByteSize
 from recalltree.cli.docstrings import as_help, parameter_docs
 from recalltree.cli.sections import SectionOption
 
@@ -135,6 +136,8 @@ def _type(name: str, constraints: list[Any]) -> click.ParamType:
     """Return the type of an option; what values it may have, the estimator checks itself."""
     if name == "random_state":
         return click.INT
+    if name == "memory_budget":
+        return ByteSize()
     for constraint in constraints:
         if isinstance(constraint, StrOptions):
             return click.Choice(sorted(constraint.options))

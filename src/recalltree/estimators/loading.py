@@ -90,9 +90,9 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = Fals
 def _with_parameters(
     classifier: type[OnlineClassifier], parameters: dict[str, Any]
 ) -> OnlineClassifier:
-    expected = classifier._get_param_names()
-    if sorted(parameters) != expected:
-        odd = sorted(set(parameters) ^ set(expected))
+    expected = set(classifier._get_param_names())
+    missing = expected - set(parameters) - classifier._newer_parameters
+    if odd := sorted(missing | (set(parameters) - expected)):
         raise ModelFileError(f"parameters: {odd[0]!r} is missing or unknown.")
     clf = classifier(**parameters)
     clf._validate_params()

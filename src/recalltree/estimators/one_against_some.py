@@ -58,6 +58,12 @@ class OneAgainstSomeClassifier(OnlineClassifier):
     count_decay : float or None, default=None
         Half-life of the label counts, in examples, for data that change: old counts fade, and a
         class whose score is wrong forgets some of its weights. None keeps everything for ever.
+    memory_budget : int or None, default=None
+        How many bytes the model may take: ``memory_bytes_`` is at most that after every example.
+        Where it would be more, the pairs of a class and a feature that add least to scores are
+        forgotten. What is known of every class and of every feature by itself stays, and so do
+        trees and dense predictors: a budget that is too small for these is an error. None sets no
+        limit.
     learning_rate : float, default=1.0
         Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
     l2 : float, default=0.0
@@ -160,7 +166,9 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         "max_depth": [None, Interval(Integral, 1, 40, closed="both")],
         "bound_lambda": [Interval(Real, 0, None, closed="left")],
         "count_decay": [None, Interval(Real, 1, None, closed="left")],
+        "memory_budget": [None, Interval(Integral, 1, None, closed="left")],
     }
+    _newer_parameters = frozenset({"memory_budget"})
 
     def __init__(
         self,
@@ -177,6 +185,7 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         max_depth: int | None = None,
         bound_lambda: float = defaults.BOUND_LAMBDA,
         count_decay: float | None = None,
+        memory_budget: int | None = None,
         learning_rate: float = defaults.LEARNING_RATE,
         l2: float = defaults.L2,
         n_passes: int = defaults.N_PASSES,
@@ -211,6 +220,7 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         self.max_depth = max_depth
         self.bound_lambda = bound_lambda
         self.count_decay = count_decay
+        self.memory_budget = memory_budget
 
     def _own_config(self) -> dict[str, Any]:
         return {
@@ -226,6 +236,7 @@ class OneAgainstSomeClassifier(OnlineClassifier):
             "max_depth": as_limit(self.max_depth),
             "bound_lambda": float(self.bound_lambda),
             "count_decay": float(self.count_decay or 0),
+            "memory_budget": min(int(self.memory_budget or 0), 2**64 - 1),
         }
 
     def _seed(self, seed: int) -> dict[str, int]:

@@ -28,6 +28,8 @@ class Saves:
     _core_type: ClassVar[Any]
     #: The same model viewed in a file.
     _mapped_core_type: ClassVar[Any]
+    #: Parameters that older files do not have; the defaults are as things were.
+    _newer_parameters: ClassVar[frozenset[str]] = frozenset()
 
     _core: Any
     _config: dict[str, Any]

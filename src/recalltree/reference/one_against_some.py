@@ -53,6 +53,7 @@ from .feature_weighting import FeatureCentring, FeatureWeighting
 from .key_forest import KeyForest
 from .key_histogram import KeyHistogram
 from .linear_learner import LinearLearner
+from .memory_budget import MemoryBudget
 from .progressive import ProgressiveError
 from .reading import Reading
 
@@ -80,6 +81,7 @@ class ClassModel:
 
     def __init__(self, n_features, has_dense_predictor):
         self.examples = 0.0
+        self.count = 0.0  # n_y
         self.counts = np.zeros(n_features)  # c(y, k)
         # The features it has weights for.
         self.met = np.full(n_features, has_dense_predictor)
@@ -114,6 +116,8 @@ class OneAgainstSomeReference:
         Parameters of `KeyForest`.
     count_decay : float or None
         Half-life of the counts, in examples. With it, classes that are wrong forget.
+    memory_budget : int or None
+        Parameter of `MemoryBudget`.
     learning_rate, l2 : float
         Scale of the steps, and strength of the shrinkage of weights that learn.
     loss : str
@@ -147,6 +151,7 @@ class OneAgainstSomeReference:
         max_depth=None,
         bound_lambda=1.0,
         count_decay=None,
+        memory_budget=None,
         seed=0,
         loss="logistic",
         learning_rate=1.0,
@@ -189,6 +194,7 @@ class OneAgainstSomeReference:
         # A and S and B
         self.scales = Adaptive(np.array([AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE]), VOTE_OFFSET)
         self.progressive = ProgressiveError()
+        self.budget = MemoryBudget(memory_budget)
 
     # --- candidates and scores --------------------------------------------------------------
 
@@ -210,7 +216,7 @@ class OneAgainstSomeReference:
         model = self.classes[label]
         counts = model.counts - own * shares
         counts = np.where(counts > ROUNDING * own * shares, counts, 0.0)
-        total = model.counts.sum() - own * shares.sum()
+        total = model.count - own * shares.sum()
         if total <= ROUNDING * own * shares.sum() or total <= 0:
             return np.zeros(self.n_features), 0.0
         return np.sqrt(counts), 1.0 / np.sqrt(total)
@@ -244,6 +250,7 @@ class OneAgainstSomeReference:
         active = np.flatnonzero((read.shares * self.features_vote > 0) & (read.rarity > 0))
         promises = dict(zip(active.tolist(), (read.pulls * read.rarity)[active], strict=True))
         readings = {k: Reading(*self.ranking(k), self.max_labels) for k in promises}
+        promises = {k: promise for k, promise in promises.items() if not readings[k].is_over}
         while promises and n > 0:
             k = max(promises, key=lambda k: promises[k] * readings[k].next_root)
             n_read = readings[k].read_on(n)
@@ -321,6 +328,7 @@ class OneAgainstSomeReference:
             self.forest.count(scored.routes, y, weight)
             self.centring.observe(x, scored.read.z, weight)
             self.count(scored.read.shares, y, weight)
+            self.budget.hold(self)
 
     def probabilities(self, scores):
         """Return how probable each candidate is by its score."""
@@ -384,6 +392,7 @@ class OneAgainstSomeReference:
         """Add an example to the histograms of its keys."""
         model = self.classes[y]
         model.examples += weight
+        model.count += weight * shares.sum()
         model.counts += weight * shares
         for k in np.flatnonzero(shares * self.features_vote):
             self.histograms[k].add(y, weight * shares[k])
@@ -397,6 +406,7 @@ class OneAgainstSomeReference:
         """Let all counts lose what they lose per example."""
         for model in self.classes.values():
             model.examples *= self.fading
+            model.count *= self.fading
             model.counts *= self.fading
         for histogram in (*self.histograms, self.everywhere):
             histogram.fade(self.fading)
