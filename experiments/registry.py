@@ -98,6 +98,16 @@ EXPERIMENTS = {
             "change their meaning, and do fading counts (`count_decay`) help?",
         ),
         Experiment(
+            "memory-budget",
+            "One-against-some: a limit of memory",
+            "",
+            studies.memory_budget,
+            sections.memory_budget.section,
+            {"test_rows": None},
+            question="What does it cost in errors to keep the model within a half, a quarter, an "
+            "eighth of the memory that it would take (`memory_budget`)?",
+        ),
+        Experiment(
             "scaling",
             "One-against-some: work and time by number of classes",
             "",

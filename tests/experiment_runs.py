@@ -24,6 +24,7 @@ SHORT_RUNS = {
     "--test-rows 100 --seeds 1 --full-updates 5e4",
     "late-classes": "--sets generated-dense --rows 600 --test-rows 500 --seeds 2",
     "drift": "--sets generated-dense --rows 600 --seeds 1",
+    "memory-budget": "--sets generated-sparse --rows 1500 --test-rows 200 --seeds 1",
     "scaling": "--sets generated-sparse documents --rows 600 --max-classes 1000",
     "one-against-some-ablation": "--sets generated-dense generated-sparse --rows 250 "
     "--test-rows 50 --seeds 1",
