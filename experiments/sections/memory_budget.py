@@ -32,7 +32,7 @@ def section(records: Sequence[Record]) -> Section:
     verdicts: list[str] = []
     curves: dict[str, Cells] = {}
     for (name, *_), found in by_set(records).items():
-        cells = group(found, "share")
+        cells = group([r for r in found if "left_out" not in r["result"]], "share")
         shown = [share for share in SHARES if (share,) in cells]
         n_train = found[0]["result"]["n_train"]
         for share in shown:

@@ -33,6 +33,8 @@ def run(unit: Unit, bench: Bench) -> dict[str, Any]:
     if unit["share"] is not None:
         without = bench.store.get({**unit, "share": None})["result"]
         budget = int(unit["share"] * without["memory_bytes"])
+        if budget < without["fixed_bytes"]:
+            return {"n_train": task.n_train, "left_out": "is less than what cannot be forgotten"}
     model = make_model("one-against-some", unit["seed"], memory_budget=budget)
     found = learn(model, task, unit["seed"])
     core = model._fitted_core()
