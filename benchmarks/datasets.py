@@ -57,6 +57,11 @@ class Dataset:
             y_test=self.y_test[:n_rows],
         )
 
+    def with_test_rows(self, n_rows: int) -> Dataset:
+        """Return all training rows and the first ``n_rows`` test rows."""
+        key = f"{self.key}-test-{n_rows}"
+        return replace(self, key=key, X_test=self.X_test[:n_rows], y_test=self.y_test[:n_rows])
+
 
 def default_cache_dir() -> Path:
     """Return the user's cache folder for benchmarks."""

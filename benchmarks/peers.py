@@ -52,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--algorithm", choices=ours.ESTIMATORS, default=next(iter(ours.ESTIMATORS)))
     add("--parameters", type=json.loads, help="JSON object: parameters of recalltree's estimator")
     add("--rows", type=int, help="use the first so many rows of each part only")
+    add("--test-rows", type=int, help="use the first so many test rows only")
     add("--cache-dir", type=Path, default=datasets.default_cache_dir())
     add("--json", type=Path, help="also write the report here, after every program")
 
@@ -77,6 +78,8 @@ def run(
     content: dict[str, Any] = {}
     for name in options.sets:
         dataset = datasets.load(name, options.data_dir, options.cache_dir, options.rows)
+        if options.test_rows is not None:
+            dataset = dataset.with_test_rows(options.test_rows)
         arrays = datasets.arrays_path(dataset, options.cache_dir)
         for program, weighting in turns(options.programs, options.weightings, dataset):
             held_out: dict[str, float] = {}

@@ -133,6 +133,7 @@ def test_a_run_reports_error_and_times(program, name, weighting, tmp_path):
         pytest.skip(f"{PEERS[program].module} is not installed (extra: peers)")
     report = tmp_path / "report.json"
     chosen = ["--programs", program, "--weightings", weighting, "--rows", "500", "--sets", name]
+    chosen += ["--test-rows", "100"]
     places = ["--cache-dir", str(tmp_path), "--json", str(report)]
     command_line.main(["peers", *chosen, *places])
     result = json.loads(report.read_text())["results"][0]
@@ -140,6 +141,7 @@ def test_a_run_reports_error_and_times(program, name, weighting, tmp_path):
     assert set(result["held_out_errors"]) == (
         {"defaults", *PEERS[program].settings} if program in PEERS else set()
     )
+    assert (result["n_train"], result["n_test"]) == (500, 100)
     assert 0 <= result["error"] <= 1
     assert result["train"]["wall"] > 0
     assert result["predict"]["wall"] > 0
