@@ -112,10 +112,14 @@ def run(
                     "time_unit": "microseconds per example",
                     "machine": report.machine(),
                     "versions": report.versions(),
+                    "complete": False,
                     "results": results,
                 }
                 if options.json:
                     report.write_json(options.json, content)
+    content["complete"] = True
+    if options.json:
+        report.write_json(options.json, content)
     Console(width=120).print(table(results))
     return content
 

@@ -136,7 +136,9 @@ def test_a_run_reports_error_and_times(program, name, weighting, tmp_path):
     chosen += ["--test-rows", "100"]
     places = ["--cache-dir", str(tmp_path), "--json", str(report)]
     command_line.main(["peers", *chosen, *places])
-    result = json.loads(report.read_text())["results"][0]
+    content = json.loads(report.read_text())
+    assert content["complete"]
+    result = content["results"][0]
     assert (result["program"], result["setting"]) == (program, "defaults")
     assert set(result["held_out_errors"]) == (
         {"defaults", *PEERS[program].settings} if program in PEERS else set()
