@@ -114,15 +114,17 @@ def explain(task: Task, console: Console) -> None:
     console.print(
         f"test    files that were not learned; {_percent(task.unseen)} of their tokens are new\n"
         "online  each token predicted just before it was learned\n"
-        "Times are CPU time. All methods have the hinge loss. One-against-all compares\n"
-        f"all {task.n_classes:,} classes in each prediction: its errors are estimated, on\n"
-        f"{n_sampled:,} test tokens and on a sample of those learned.\n"
+        "Times are CPU time. One-against-some has its defaults, the other three the\n"
+        f"hinge loss. One-against-all compares all {task.n_classes:,} classes in each prediction:\n"
+        f"its errors are estimated, on {n_sampled:,} test tokens and on a sample of those learned.\n"
     )
 
 
 def show_completions(completer: Completer, console: Console) -> None:
     """Print how the model goes on with code."""
-    console.print("[bold]How the Recall Tree goes on with code[/bold] (what it adds follows the »)")
+    console.print(
+        "[bold]How one-against-some goes on with code[/bold] (what it adds follows the »)"
+    )
     for beginning in BEGINNINGS:
         completion = completer.complete(beginning)
         others = ", ".join(completion.best[1:])
