@@ -10,9 +10,10 @@ namespace {
 constexpr std::uint32_t kMaxDepth = 7;
 // Labels in the histogram of a leaf: it has met more, but the others hardly count.
 constexpr std::uint32_t kMaxLabels = 128;
-// The random hyperplane at which a router begins: its norm, and of dense examples the features.
+// Norm of the random hyperplane at which a router begins.
 constexpr float kRandomNorm = 0.5f;
-constexpr std::uint64_t kRandomFeatures = 16;
+// Of so many places in each tree, those above depth 8.
+constexpr std::size_t kPlacesKept = 256;
 
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15ull;
@@ -49,20 +50,46 @@ std::uint32_t ForestRules::max_depth(std::size_t n_classes) const {
   return stops_early_ ? bits - 1 : std::min(kMaxDepth, bits);
 }
 
-float ForestRules::random_margin(std::uint64_t place, std::size_t tree, const Example& x) const {
-  const std::uint64_t seed = mix(seed_ ^ mix(place ^ (std::uint64_t{tree} << 48)));
+std::uint64_t ForestRules::seed_of(std::uint64_t place, std::size_t tree) const {
+  return mix(seed_ ^ mix(place ^ (std::uint64_t{tree} << 48)));
+}
+
+Hyperplane ForestRules::hyperplane(std::uint64_t place, std::size_t tree) const {
+  const std::uint64_t seed = seed_of(place, tree);
+  Hyperplane made{true, {}};
+  for (std::size_t i = 0; i < made.features.size(); ++i) {
+    const std::uint64_t bits = mix(seed + i);
+    made.features[i] =
+        static_cast<std::uint32_t>(2 * ((bits >> 1) % learner_.n_features) + !(bits & 1));
+  }
+  return made;
+}
+
+float ForestRules::random_margin(std::uint64_t place, std::size_t tree, const Example& x,
+                                 VotingWorkspace& v) const {
   float sum = 0.0f;
   if (learner_.sparse) {
+    const std::uint64_t seed = seed_of(place, tree);
     for (std::size_t i = 0; i < x.keys.size(); ++i)
       sum += mix(seed ^ x.keys[i]) & 1 ? x.values[i] : -x.values[i];
     return kRandomNorm * sum;
   }
-  for (std::uint64_t i = 0; i < kRandomFeatures; ++i) {
-    const std::uint64_t bits = mix(seed + i);
-    const float value = x.dense.data()[(bits >> 1) % learner_.n_features];
-    sum += bits & 1 ? value : -value;
+  // Those of the upper nodes are made again and again: they are kept.
+  Hyperplane made;
+  const Hyperplane* hyperplane = &made;
+  if (place < kPlacesKept) {
+    v.hyperplanes.resize(n_trees_ * kPlacesKept);
+    Hyperplane& kept = v.hyperplanes[tree * kPlacesKept + place];
+    if (!kept.is_known) kept = this->hyperplane(place, tree);
+    hyperplane = &kept;
+  } else {
+    made = this->hyperplane(place, tree);
   }
-  return kRandomNorm / 4.0f * sum;  // 4 = sqrt(kRandomFeatures)
+  for (const std::uint32_t feature : hyperplane->features) {
+    const float value = x.dense.data()[feature / 2];
+    sum += feature & 1 ? -value : value;
+  }
+  return kRandomNorm / 4.0f * sum;  // 4 = sqrt(number of features)
 }
 
 }  // namespace recalltree

@@ -38,7 +38,7 @@ class ForestRules {
       route.assign(1, {static_cast<NodeId>(t), 1});
       for (std::uint32_t d = 0; d < bottom; ++d) {
         RouteStep& step = route.back();
-        step.margin = margin(step.node, random_margin(step.place, t, x));
+        step.margin = margin(step.node, random_margin(step.place, t, x, v));
         ++work.router_evaluations;
         const bool right = step.margin > 0.0f;
         const NodeId next = child(step.node, right);
@@ -67,7 +67,10 @@ class ForestRules {
   }
 
  private:
-  float random_margin(std::uint64_t place, std::size_t tree, const Example& x) const;
+  float random_margin(std::uint64_t place, std::size_t tree, const Example& x,
+                      VotingWorkspace& v) const;
+  std::uint64_t seed_of(std::uint64_t place, std::size_t tree) const;
+  Hyperplane hyperplane(std::uint64_t place, std::size_t tree) const;
 
   // Behind the least sure router that has another side.
   template <class Child, class Margin>
@@ -84,7 +87,7 @@ class ForestRules {
     NodeId node = child(route[least].node, right);
     std::uint64_t place = 2 * route[least].place + right;
     for (std::size_t depth = least + 1; depth < bottom; ++depth) {
-      right = margin(node, random_margin(place, tree, x)) > 0.0f;
+      right = margin(node, random_margin(place, tree, x, v)) > 0.0f;
       ++work.router_evaluations;
       const NodeId next = child(node, right);
       if (next == kNoNode) break;

@@ -60,25 +60,30 @@ class Votes {
     n_ = n;
   }
 
-  // Moves the n classes for which value(class, sums) is largest into `best`, the largest first, and
-  // forgets all votes. Equal ones: the smaller class first.
+  // Moves the n classes for which value(class, sums) is largest into `best`, in the order in which
+  // they were named first, and forgets all votes. Of equal ones the smaller classes go.
   template <class Value>
   void take_best(std::size_t n, std::vector<Candidate>& best, Value value) {
-    const auto better = [this](const Ranked& a, const Ranked& b) {
-      return a.value > b.value ||
-             (a.value == b.value && tallies_[a.place].label < tallies_[b.place].label);
-    };
     values_.resize(n_);
     for (std::uint32_t i = 0; i < n_; ++i) values_[i] = value(tallies_[i].label, tallies_[i].sums);
     const float least = at_most_nth(n);
     ranked_.clear();
     for (std::uint32_t i = 0; i < n_; ++i)
       if (values_[i] >= least) ranked_.push_back({values_[i], i});
-    std::sort(ranked_.begin(), ranked_.end(), better);
-    if (ranked_.size() > n) ranked_.resize(n);
+    const auto better = [this](const Ranked& a, const Ranked& b) {
+      return a.value > b.value ||
+             (a.value == b.value && tallies_[a.place].label < tallies_[b.place].label);
+    };
+    const bool too_many = ranked_.size() > n;
+    if (too_many) {
+      sorted_.assign(ranked_.begin(), ranked_.end());
+      std::nth_element(sorted_.begin(), sorted_.begin() + static_cast<std::ptrdiff_t>(n - 1),
+                       sorted_.end(), better);
+    }
     best.clear();
     for (const Ranked& r : ranked_)
-      best.push_back({tallies_[r.place].label, r.value, tallies_[r.place].sums});
+      if (!too_many || !better(sorted_[n - 1], r))
+        best.push_back({tallies_[r.place].label, r.value, tallies_[r.place].sums});
     std::memset(static_cast<void*>(tallies_.data()), 0, n_ * sizeof(Tally));
     std::memset(slots_.data(), 0, slots_.size() * sizeof(slots_[0]));
     n_ = 0;
@@ -130,7 +135,7 @@ class Votes {
 
   std::vector<Tally> tallies_;        // the first n_ are of this example, the others empty
   std::vector<std::uint32_t> slots_;  // by hash of the label: one more than its place in tallies_
-  std::vector<Ranked> ranked_;
+  std::vector<Ranked> ranked_, sorted_;
   std::vector<float> values_, largest_;
   std::uint32_t n_ = 0, shift_ = 32;
 };

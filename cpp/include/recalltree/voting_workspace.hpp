@@ -1,6 +1,7 @@
 // What one thread needs to have the keys of an example vote.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -34,6 +35,13 @@ using Route = std::vector<RouteStep>;
 // The weight of the examples of its class that passed a node on the way, and the node beside it.
 struct Passed {
   double on = 0.0, beside = 0.0;
+};
+
+// The random hyperplane at which the router of a node begins, for dense examples: of each of its
+// features twice the number, plus 1 where it counts against.
+struct Hyperplane {
+  bool is_known = false;
+  std::array<std::uint32_t, 16> features;
 };
 
 // A node that votes on the example.
@@ -73,6 +81,7 @@ struct VotingWorkspace {
   std::vector<NodeKey> node_keys;
   std::vector<std::vector<Passed>> passed;  // by tree and depth
   float own_node_vote = 0.0f;               // of the nodes for the example's class
+  std::vector<Hyperplane> hyperplanes;      // by tree and place, as far as they were asked for
 };
 
 }  // namespace recalltree

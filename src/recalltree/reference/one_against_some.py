@@ -226,7 +226,7 @@ class OneAgainstSomeReference:
         return float(self.classes[label].bias.values[0])
 
     def find_candidates(self, scored):
-        """Let the keys vote and return the classes with the largest scores, the largest first.
+        """Let the keys vote and return the classes with the largest scores.
 
         The most frequent classes fill up if there are too few; and how many were voted for.
         """
@@ -269,8 +269,9 @@ class OneAgainstSomeReference:
         return labels, [self.histograms[key].counts[label] for label in labels]
 
     def best_candidates(self, values):
-        """Return the F classes with the largest values."""
-        return sorted(values, key=lambda y: (-values[y], y))[: self.max_candidates]
+        """Return the F classes with the largest values, in the order in which they were named."""
+        best = set(sorted(values, key=lambda y: (-values[y], y))[: self.max_candidates])
+        return [y for y in values if y in best]
 
     def scores(self, x, n_classes, own_label=None, own=0.0):
         """Return the candidates of an example and the parts of their scores.
@@ -297,10 +298,10 @@ class OneAgainstSomeReference:
     def learn(self, x, y, weight=1.0, first_pass=True):
         """Learn one example."""
         n_classes = len(self.classes)
-        if first_pass:
-            self.progressive.add(self.predict(x) == y, weight)
         self.classes.setdefault(y, ClassModel(self.n_features, self.has_dense_predictors))
         scored = self.scores(x, n_classes, y, 0.0 if first_pass else weight)
+        if first_pass:
+            self.progressive.add(n_classes > 0 and self.best(scored) == y, weight)
         found = y in scored.candidates[: scored.n_voted]
         if y not in scored.candidates:
             scored.candidates = [*scored.candidates, y]
@@ -439,6 +440,7 @@ class Scored:
         self.n_voted = 0
         self._own = own_label, own
         self._roots: dict[int, tuple[np.ndarray, float]] = {}
+        self._by_feature: dict[int, np.ndarray] = {}
 
     def roots(self, label):
         """Return sqrt(c(y, k)) for all features, and 1 / sqrt(n_y)."""
@@ -455,12 +457,15 @@ class Scored:
 
     def by_feature(self, label):
         """Return what each feature adds to the score of a class, dense predictors aside."""
-        by_affinity, by_share, _ = self.model.scales.values
-        roots, inverse_norm = self.roots(label)
-        votes = self.read.pulls * roots * (by_affinity * inverse_norm + by_share * self.read.rarity)
-        if self.model.has_dense_predictors:
-            return votes
-        return votes + self.model.classes[label].weights * self.read.z[:-1]
+        if label not in self._by_feature:
+            by_affinity, by_share, _ = self.model.scales.values
+            roots, inverse_norm = self.roots(label)
+            by_root = by_affinity * inverse_norm + by_share * self.read.rarity
+            found = self.read.pulls * roots * by_root
+            if not self.model.has_dense_predictors:
+                found += self.model.classes[label].weights * self.read.z[:-1]
+            self._by_feature[label] = found
+        return self._by_feature[label]
 
     def scores(self):
         """Return vote + w · v + b for every candidate."""
