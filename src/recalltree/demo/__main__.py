@@ -116,7 +116,7 @@ def explain(task: Task, console: Console) -> None:
         "online  each token predicted just before it was learned\n"
         "Times are CPU time. One-against-some has its defaults, the other three the\n"
         f"hinge loss. One-against-all compares all {task.n_classes:,} classes in each prediction:\n"
-        f"its errors are estimated, on {n_sampled:,} test tokens and on a sample of those learned.\n"
+        f"its errors are estimated, on {n_sampled:,} test tokens and some of those learned.\n"
     )
 
 

@@ -75,8 +75,9 @@ class Result:
 def contestants(seed: int, verbose: int) -> dict[str, Any]:
     """Return the models of the contest: one-against-some as it comes, then the paper's three.
 
-    These have the same base learner. The hinge loss leaves alone what is right by a margin. With so many easy negatives that saves
-    most of the updates, and it bounds the margins, without which a LOMTree grows very deep.
+    These have the same base learner. The hinge loss leaves alone what is right by a margin. With so
+    many easy negatives that saves most of the updates, and it bounds the margins, without which a
+    LOMTree grows very deep.
     """
     common: dict[str, Any] = {"loss": "hinge", "random_state": seed, "verbose": verbose}
     return {

@@ -249,7 +249,7 @@ class OneAgainstSomeReference:
         """
         active = np.flatnonzero((read.shares * self.features_vote > 0) & (read.rarity > 0))
         promises = dict(zip(active.tolist(), (read.pulls * read.rarity)[active], strict=True))
-        readings = {k: Reading(*self.ranking(k), self.max_labels) for k in promises}
+        readings = {k: self.reading(k) for k in promises}
         promises = {k: promise for k, promise in promises.items() if not readings[k].is_over}
         while promises and n > 0:
             k = max(promises, key=lambda k: promises[k] * readings[k].next_root)
@@ -258,6 +258,11 @@ class OneAgainstSomeReference:
             if n_read == 0 or readings[k].is_over:
                 del promises[k]
         return {k: reading.labels[: reading.n] for k, reading in readings.items()}
+
+    def reading(self, key):
+        """Begin to read the histogram of a feature."""
+        labels, counts = self.ranking(key)
+        return Reading(labels, counts, self.max_labels)
 
     def most_frequent(self):
         """Return the classes, the most frequent first."""
