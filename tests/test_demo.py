@@ -207,7 +207,7 @@ def test_quiet_leaves_the_table_and_the_seed_decides():
     def errors(result) -> list[str]:
         return [word for word in result.stdout.split() if word.endswith("%")]
 
-    assert len(errors(first)) == 7
+    assert len(errors(first)) == 9
     assert errors(first) == errors(again) != errors(other)
 
 
