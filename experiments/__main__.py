@@ -33,7 +33,7 @@ BUDGET_HELP = {
     "full_updates": "one-against-all samples negatives, or is left out, where training rows x "
     "classes x passes exceed this",
     "negative_samples": "how many negatives it then samples",
-    "max_classes": "largest number of classes of the experiment about cost",
+    "max_classes": "use so many classes at most, drawn from a set (bernstein, cost, scaling)",
 }
 CHOICES = ("sets", "algorithms", "variants")
 INTERRUPTED = 130

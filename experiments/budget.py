@@ -23,7 +23,7 @@ class Budget:
     full_updates : one-against-all is trained with sampled negatives where training rows x classes x
         passes exceed this
     negative_samples : how many negatives are then sampled
-    max_classes : of the experiment about cost
+    max_classes : use so many classes of a set at most; None is all
     """
 
     sets: tuple[str, ...] | None = None
@@ -37,7 +37,7 @@ class Budget:
     probes: int = 59
     full_updates: float = 2e9
     negative_samples: int = 64
-    max_classes: int = 100_000
+    max_classes: int | None = None
 
     def sets_or(self, default: tuple[str, ...]) -> tuple[str, ...]:
         """Return the sets to use."""

@@ -16,7 +16,7 @@ SHORT_RUNS = {
     "--probes 2 --passes 2 --full-updates 5e4",
     "online": "--sets standard-library --rows 1500 --test-rows 100 --seeds 2",
     "path-features": "--sets generated-dense --rows 300 --test-rows 100 --seeds 1 --passes 1",
-    "bernstein": "--sets generated-sparse --rows 500 --test-rows 200 --seeds 2",
+    "bernstein": "--sets generated-sparse --rows 500 --test-rows 200 --max-classes 100 --seeds 2",
     "cost": "--sets generated-sparse gaussians --rows 500 --max-classes 1000 --full-updates 3e5",
     "theory": "--sets generated-dense --rows 300 --test-rows 100 --seeds 1",
     "ablation": "--sets generated-dense standard-library --rows 300 --test-rows 100 --seeds 1",

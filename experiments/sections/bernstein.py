@@ -28,17 +28,18 @@ def section(records: Sequence[Record]) -> Section:
     rows: list[list[str]] = []
     verdicts: list[str] = []
     drawings = []
-    for (name, *_), found in by_set(records).items():
+    for (name, *_), found in by_set(records, "n_classes").items():
         by_lambda = {key[0]: same for key, same in group(found, "bound_lambda").items()}
         by_lambda = dict(sorted(by_lambda.items()))
-        n_train = found[0]["result"]["n_train"]
+        first = found[0]["result"]
         for bound_lambda, same in by_lambda.items():
             depths = mean_and_error(values(same, "mean_depth"))
             kept = [v for v in values(same, "bound_holds") if v is not None]
             rows.append(
                 [
                     name,
-                    f"{n_train:,}",
+                    f"{first['n_classes']:,}",
+                    f"{first['n_train']:,}",
                     written(bound_lambda),
                     *(with_error(mean_and_error(values(same, column))) for column in COLUMNS),
                     percent(mean_and_error(kept)[0]) if kept else "",
@@ -46,10 +47,11 @@ def section(records: Sequence[Record]) -> Section:
                 ]
             )
         verdicts += [effect(name, by_lambda), tightness(name, by_lambda)]
-        drawings.append((f"bernstein-{name}-{n_train}", name, by_lambda))
+        drawings.append((f"bernstein-{name}-{first['n_train']}", name, by_lambda))
     page.table(
         [
             "set",
+            "classes",
             "training rows",
             "λ",
             "test error",

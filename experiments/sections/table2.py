@@ -32,6 +32,9 @@ HEADINGS = (
     "MB",
 )
 
+#: With fewer training rows per class the page says so.
+FEW_ROWS = 3.0
+
 
 def section(records: Sequence[Record]) -> Section:
     """Return the section."""
@@ -136,9 +139,26 @@ class Comparison:
         passes = {found[0]["unit"]["passes"] for found in self.groups.values()}
         most = " or ".join(str(n) for n in sorted(passes))
         said.append(f"Small sets had at most {most} passes; in the paper's scripts, up to 80.")
+        said.append(self._few_rows())
         said.append(self._full_costs())
         said.append(self._not_better_tuned())
         return [text for text in said if text]
+
+    def _few_rows(self) -> str:
+        """Say where a class has so few rows that little is learned, whatever the method."""
+        said = []
+        for key, found in self.groups.items():
+            result = found[0]["result"]
+            per_class = result["n_train"] / result["n_classes"]
+            if per_class < FEW_ROWS:
+                said.append(f"{number(per_class)} on {key[0]}")
+        if not said:
+            return ""
+        return (
+            f"Training rows per class: {', '.join(said)}. Little can be learned from so few, and a "
+            "Recall Tree learns least; a likely reason is that its routers have to send a class to "
+            "the same node again before it counts there."
+        )
 
     def _full_costs(self) -> str:
         """Say what one-against-all would take where it sampled negatives."""
@@ -202,7 +222,9 @@ class Comparison:
             return text
         column = ("default", "tuned").index(kind)
         published = [TABLE2[counterpart, a][column] for a in ("recall-tree", other)]
-        if not is_clear or published[0] is None or published[1] is None:
+        if published[0] is None or published[1] is None:
+            return f"{text} The paper has no such pair of figures on {counterpart}."
+        if not is_clear:
             figures = (percent(value) for value in published)
             return f"{text} The paper has {'% and '.join(figures)}% on {counterpart}."
         if (published[0] < published[1]) == better:

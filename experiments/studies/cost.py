@@ -30,14 +30,14 @@ ALGORITHMS = ("recall-tree", "one-against-all")
 N_TEST = 2_000
 
 
-def numbers_of_classes(largest: int) -> list[int]:
+def numbers_of_classes(largest: int | None) -> list[int]:
     """Return two numbers per power of ten, from 100.
 
     >>> numbers_of_classes(10_000)
     [100, 316, 1000, 3162, 10000]
     """
     steps = [round(10 ** (2 + i / 2)) for i in range(20)]
-    return [n for n in steps if n <= largest]
+    return [n for n in steps if largest is None or n <= largest]
 
 
 def units(budget: Budget) -> Iterator[Unit]:
@@ -111,7 +111,9 @@ def choose_dataset(unit: Unit, bench: Bench, n_test: int = N_TEST) -> Dataset:
     # All rows are needed to find those of the chosen classes; the limit applies to these.
     task = bench.task({**unit, "rows": None})
     if not isinstance(task, ArrayTask):
-        raise ValueError(f"set {unit['set']!r} does not fit in memory: choose another for cost")
+        raise ValueError(
+            f"set {unit['set']!r} does not fit in memory: classes are chosen from sets that do"
+        )
     chosen = choose_classes(task.dataset, n_classes, unit["seed"])
     return (
         chosen

@@ -32,7 +32,7 @@ def units(budget: Budget) -> Iterator[Unit]:
     """Yield every number of classes; on a set from files, also all of its classes."""
     for name in budget.sets_or(SETS):
         for n_classes in numbers_of_classes(budget.max_classes):
-            if n_classes >= min(SMALLEST, budget.max_classes):
+            if n_classes >= min(SMALLEST, budget.max_classes or SMALLEST):
                 for algorithm in budget.algorithms_or(ALGORITHMS):
                     for seed in range(budget.seeds):
                         yield {
