@@ -10,10 +10,11 @@ bool everything(std::uint32_t, const ClassPairs::Values&) { return true; }
 
 }  // namespace
 
-// A table in which at most two thirds of the slots are taken, and at least half of them, but for
-// the smallest.
+// A table of which a third is free, and little more, so that keys are near where they are looked
+// for. Up to 16 slots, which a cache line holds the keys of, one that is free will do.
 std::uint32_t ClassPairs::capacity_for(std::uint32_t pairs) {
-  const std::uint32_t slots = pairs + (pairs + 1) / 2;
+  if (pairs == 0) return 0;
+  const std::uint32_t slots = pairs + (pairs < 16 ? 1 : (pairs + 1) / 2);
   const std::uint32_t step = std::max(4u, std::bit_floor(slots) / 4);
   return (slots + step - 1) / step * step;
 }

@@ -64,13 +64,14 @@ void OneAgainstSome::hold_budget(std::size_t n_classes) {
   };
   const double room = static_cast<double>(budget) - (static_cast<double>(taken) - evictable());
   const double aim = kUsedAfter * room;
+  const std::vector<KeyWorth> worths = key_worths();
   for (double most_kept = 1.0; evictable() > aim; most_kept = kKeptInNextTry) {
     std::size_t n_pairs = 0;
     for (ClassId y = 0; y < pairs_.size(); ++y) n_pairs += pairs_[y].size();
     if (n_pairs == 0) break;
     const double kept = std::max(0.0, std::min(most_kept, aim / evictable()));
     const auto n_kept = static_cast<std::size_t>(kept * static_cast<double>(n_pairs));
-    forget_pairs(n_pairs - std::min(n_kept, n_pairs - 1), n_pairs);
+    forget_pairs(n_pairs - std::min(n_kept, n_pairs - 1), n_pairs, worths);
   }
   histograms_.arena().tidy();
   pairs_.arena().tidy();
@@ -87,20 +88,22 @@ std::vector<OneAgainstSome::KeyWorth> OneAgainstSome::key_worths() const {
   std::vector<KeyWorth> worths(histograms_.size());
   const double A = rules_.features_vote ? affinity_scale_.value : 0.0;
   const double S = rules_.features_vote ? share_scale_.value : 0.0;
-  for (std::uint32_t k = 0; k < histograms_.size(); ++k)
-    if (const KeyHistograms::Key* key = histograms_.find(k); key && key->examples > 0.0) {
-      const double rarity =
-          FeatureWeighting::inverse_frequency(key->examples / unit(), examples_ / unit());
-      const double votes = rarity * key->weight;
-      worths[k] = {static_cast<float>(votes * A),
-                   static_cast<float>(votes * S / std::sqrt(key->examples)),
-                   static_cast<float>(rules_.weights_in_pairs ? rarity : 0.0)};
-    }
+  for (std::uint32_t k = 0; k < histograms_.size(); ++k) {
+    const KeyHistograms::Key* const key = histograms_.find(k);
+    if (key == nullptr || key->examples <= 0.0) continue;
+    if (rules_.features_vote && key->size == 0) continue;  // no pair is left of it
+    const double rarity =
+        FeatureWeighting::inverse_frequency(key->examples / unit(), examples_ / unit());
+    const double votes = rarity * key->weight;
+    worths[k] = {static_cast<float>(votes * A),
+                 static_cast<float>(votes * S / std::sqrt(key->examples)),
+                 static_cast<float>(rules_.weights_in_pairs ? rarity : 0.0)};
+  }
   return worths;
 }
 
-void OneAgainstSome::forget_pairs(std::size_t n, std::size_t n_pairs) {
-  const std::vector<KeyWorth> key_worths = this->key_worths();
+void OneAgainstSome::forget_pairs(std::size_t n, std::size_t n_pairs,
+                                  const std::vector<KeyWorth>& key_worths) {
   const auto rank = [&](ClassId y, std::uint32_t k, const ClassPairs::Values& pair) {
     // Only a damaged file has pairs of keys that no example had.
     const KeyWorth key = k < key_worths.size() ? key_worths[k] : KeyWorth{};

@@ -197,7 +197,8 @@ class OneAgainstSome final : public Learner {
     float affinity = 0.0f, share = 0.0f, weight = 0.0f;
   };
   std::vector<KeyWorth> key_worths() const;
-  void forget_pairs(std::size_t n, std::size_t n_pairs);
+  // Forgets those n of all pairs that are worth least.
+  void forget_pairs(std::size_t n, std::size_t n_pairs, const std::vector<KeyWorth>& key_worths);
   void forget_entries();
 
   OneAgainstSomeConfig given_;

@@ -147,14 +147,14 @@ def forget_pair(model, y, k):
 
 
 def slots(n):
-    """Return the slots of a table of n pairs, of which at most two thirds are taken.
+    """Return the slots of a table of n pairs: a third is free, of a small table one.
 
     Examples
     --------
-    >>> [slots(n) for n in (0, 1, 4, 10, 22, 1000)]
-    [0, 4, 8, 16, 40, 1536]
+    >>> [slots(n) for n in (0, 1, 3, 4, 15, 16, 22, 1000)]
+    [0, 4, 4, 8, 16, 24, 40, 1536]
     """
-    return in_steps(n + (n + 1) // 2)
+    return in_steps(n + (1 if n < 16 else (n + 1) // 2)) if n else 0
 
 
 def histogram_bytes(n, max_labels):
