@@ -90,8 +90,8 @@ def verdict(name: str, cells: Cells, shares: Sequence[Any]) -> str:
         error, _ = mean_and_error(values(cells[share,], "error"))
         losses.append(f"{100 * (error - without):.1f} with {NAMES_OF_SHARES[share]}")
     return (
-        f"**{name}**: of its {percent(without)}% errors without a limit, a budget makes more: "
-        f"{', '.join(losses)} of the memory (percentage points)."
+        f"**{name}**: {percent(without)}% errors without a limit; percentage points more are "
+        f"{', '.join(losses)} of the memory."
     )
 
 
