@@ -155,9 +155,8 @@ class Comparison:
         if not said:
             return ""
         return (
-            f"Training rows per class: {', '.join(said)}. Little can be learned from so few, and a "
-            "Recall Tree learns least; a likely reason is that its routers have to send a class to "
-            "the same node again before it counts there."
+            f"Training rows per class: {', '.join(said)}. From so few little is learned, and what "
+            "a method does with them says little of what it does with more."
         )
 
     def _full_costs(self) -> str:
