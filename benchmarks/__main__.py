@@ -11,11 +11,18 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import choices, datasets, parsing, peers, report, shares, vowpal
+from benchmarks import choices, datasets, memory, parsing, peers, report, shares, threads, vowpal
 from benchmarks.comparison import ALGORITHMS, PROGRAMS, compare
 
 # One command each.
-STUDIES = {"choices": choices, "parsing": parsing, "peers": peers, "shares": shares}
+STUDIES = {
+    "choices": choices,
+    "memory": memory,
+    "parsing": parsing,
+    "peers": peers,
+    "shares": shares,
+    "threads": threads,
+}
 PLACES = {"data_dir": "DIR", "cache_dir": "DIR", "json": "FILE"}  # not part of a result
 
 

@@ -41,6 +41,7 @@ class Result:
     memory_bytes: int
     candidate_recall: float | None
     parameters: dict[str, Any]
+    work: dict[str, dict[str, int]]  # that was counted, by phase
 
 
 def measure(arrays: Path, algorithm: str, parameters: dict[str, Any] | None = None) -> Result:
@@ -66,8 +67,10 @@ def train_and_predict(
     rss_before = peak_rss()
     with Stopwatch() as training:
         model.fit(dataset.X_train, dataset.y_train)
+    learning = model.work_
     with Stopwatch() as prediction:
         labels = model.predict(dataset.X_test)
+    predicting = {name: count - learning[name] for name, count in model.work_.items()}
     return Result(
         train=training.times,
         predict=prediction.times,
@@ -78,6 +81,7 @@ def train_and_predict(
         memory_bytes=int(model.memory_bytes_),
         candidate_recall=candidate_recall(model, dataset) if algorithm in CHOOSY else None,
         parameters=model.get_params(),
+        work={"train": learning, "predict": predicting},
     )
 
 

@@ -80,7 +80,8 @@ def test_predicting_evaluates_at_most_depth_plus_candidates(watched):
     assert (work["predictor_evaluations"] >= 1).all()
     assert (work["predictor_evaluations"] <= watched.model.max_candidates_now).all()
     assert (work["router_evaluations"] <= watched.model.max_depth_now).all()
-    for name in ("examples_learned", "histogram_touches", "progressive_evaluations"):
+    counted = {"examples_predicted", "predictor_evaluations", "router_evaluations"}
+    for name in work.keys() - counted:
         assert (work[name] == 0).all()
 
 
@@ -138,7 +139,18 @@ def test_votes_read_and_compare_a_bounded_number(keys):
         assert (work["histogram_touches"] > 0).all()
         assert (work["histogram_touches"] <= max_entries).all()
         assert (work["router_evaluations"] <= 2 * n_trees * max_depth).all()
+        assert (work["pair_lookups"] <= max_candidates * N_FEATURES).all()
+        assert (work["pairs_found"] <= work["pair_lookups"]).all()
         # The class of the example joins the candidates.
-        assert (model.learning()["predictor_evaluations"] <= max_candidates + 1).all()
+        work = model.learning()
+        assert (work["predictor_evaluations"] <= max_candidates + 1).all()
+        # A class is asked when it is scored and when it learns.
+        assert (work["pair_lookups"] <= 2 * (max_candidates + 1) * N_FEATURES).all()
+        assert (work["pairs_found"] <= work["pair_lookups"]).all()
+        # Without features that vote there are no pairs; otherwise the class itself has a pair with
+        # each of them.
+        features_vote = keys in ("features", "both")
+        assert ((work["pair_lookups"] > 0) == features_vote).all()
+        assert ((work["pairs_changed"] >= N_FEATURES) == features_vote).all()
     few, many = (w.learning()["histogram_touches"].mean() for w in watched.values())
     assert many <= 1.25 * few

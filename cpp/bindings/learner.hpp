@@ -112,6 +112,9 @@ void bind_prediction(nb::class_<Model>& c) {
     out["predictor_evaluations"] = w.predictor_evaluations;
     out["progressive_evaluations"] = w.progressive_evaluations;
     out["histogram_touches"] = w.histogram_touches;
+    out["pair_lookups"] = w.pair_lookups;
+    out["pairs_found"] = w.pairs_found;
+    out["pairs_changed"] = w.pairs_changed;
     return out;
   });
   c.def_prop_ro("n_examples", [](const Model& m) { return m.n_examples(); });

@@ -62,7 +62,7 @@ void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, d
   }
   softmax(at, v);
   const double rate = config_.learning_rate * (first_pass_ ? 1.0 : kLaterPass);
-  find_lessons(own, v, shared);
+  find_lessons(own, ws, shared);
   // A class that its keys did not find says nothing about how much they should count.
   if (found && rules_.features_vote) update_feature_votes(at, weight, rate, v);
   if (found) update_votes(weight, rate, v);
@@ -99,7 +99,8 @@ void OneAgainstSome::softmax(std::size_t y_at, VotingWorkspace& v) const {
   v.gradient[y_at] -= 1.0;
 }
 
-void OneAgainstSome::find_lessons(const Own& own, VotingWorkspace& v, bool shared) const {
+void OneAgainstSome::find_lessons(const Own& own, Workspace& ws, bool shared) const {
+  VotingWorkspace& v = ws.voting;
   v.lessons.clear(), v.hits.clear();
   for (std::size_t c = 0; c < v.candidates.size(); ++c)
     if (std::fabs(v.gradient[c]) >= small_gradient_) v.lessons.push_back({c, 0});
@@ -120,6 +121,8 @@ void OneAgainstSome::find_lessons(const Own& own, VotingWorkspace& v, bool share
     }
     v.lessons[l].hits_end = v.hits.size();
   }
+  ws.work.pair_lookups += v.lessons.size() * v.keys.size();
+  ws.work.pairs_found += v.hits.size();
 }
 
 void OneAgainstSome::Adaptive::step(double gradient, double weight, double rate) {
@@ -182,7 +185,7 @@ void OneAgainstSome::update_predictors(std::size_t y_at, double weight, double r
   for (std::size_t l = 0; l < v.lessons.size(); ++l) {
     const std::size_t c = v.lessons[l].candidate;
     const float G = update_bias(ws.rows[c], v.gradient[c], weight, rate, shared);
-    if (rules_.weights_in_pairs && c != y_at) update_pairs(l, weight, rate, v, shared);
+    if (rules_.weights_in_pairs && c != y_at) update_pairs(l, weight, rate, ws, shared);
     if (has_dense_predictors()) {
       // Features of one spread share a rate: that of the bias.
       const double pace = rate * kRowRate * weight / std::sqrt(G + kPredictorOffset);
@@ -194,8 +197,9 @@ void OneAgainstSome::update_predictors(std::size_t y_at, double weight, double r
 }
 
 // A class learns what is not it by the features that it has met.
-void OneAgainstSome::update_pairs(std::size_t lesson, double weight, double rate,
-                                  VotingWorkspace& v, bool shared) {
+void OneAgainstSome::update_pairs(std::size_t lesson, double weight, double rate, Workspace& ws,
+                                  bool shared) {
+  VotingWorkspace& v = ws.voting;
   const std::size_t c = v.lessons[lesson].candidate;
   const ClassId z = v.candidates[c].label;
   ClassPairs::Table& table = pairs_[z];
@@ -210,6 +214,7 @@ void OneAgainstSome::update_pairs(std::size_t lesson, double weight, double rate
       if (slot == ClassPairs::kNone) continue;
       ClassPairs::Values& pair = table.values(slot);
       step(pair, table.accumulator(slot), key.value, v.gradient[c], weight, rate);
+      ++ws.work.pairs_changed;
       learned = pair.weight;
       root = std::sqrt(pair.count);
     }
@@ -266,6 +271,7 @@ void OneAgainstSome::update_own_pairs(ClassId y, double gradient, double weight,
       before = pair.count;
       pair.count += static_cast<float>(key.share * counted);
       after = pair.count;
+      ws.work.pairs_changed += learns || counted > 0.0;
       learned = pair.weight;
     }
     if (counted == 0.0) {

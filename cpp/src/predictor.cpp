@@ -28,6 +28,8 @@ void Predictor::for_each_row(const Rows& rows, std::size_t n_threads, const Emit
     prediction_routers_ += ws.work.router_evaluations;
     prediction_predictors_ += ws.work.predictor_evaluations;
     prediction_touches_ += ws.work.histogram_touches;
+    prediction_lookups_ += ws.work.pair_lookups;
+    prediction_found_ += ws.work.pairs_found;
   });
   predicted_ += rows.n_rows;
 }
@@ -87,6 +89,8 @@ Work Predictor::work() const {
   all.router_evaluations = prediction_routers_;
   all.predictor_evaluations = prediction_predictors_;
   all.histogram_touches = prediction_touches_;
+  all.pair_lookups = prediction_lookups_;
+  all.pairs_found = prediction_found_;
   return all;
 }
 

@@ -160,13 +160,12 @@ class OneAgainstSome final : public Learner {
   void count_progress(ClassId y, double weight, Workspace& ws) const;
   void softmax(std::size_t y_at, VotingWorkspace& v) const;
   // Collects the candidates that are wrong enough to learn, and what they have met.
-  void find_lessons(const Own& own, VotingWorkspace& v, bool shared) const;
+  void find_lessons(const Own& own, Workspace& ws, bool shared) const;
   // Steps on A and B, and on S and u.
   void update_votes(double weight, double rate, VotingWorkspace& v);
   void update_feature_votes(std::size_t y_at, double weight, double rate, VotingWorkspace& v);
   void update_predictors(std::size_t y_at, double weight, double rate, Workspace& ws, bool shared);
-  void update_pairs(std::size_t lesson, double weight, double rate, VotingWorkspace& v,
-                    bool shared);
+  void update_pairs(std::size_t lesson, double weight, double rate, Workspace& ws, bool shared);
   void publish(const ActiveKey& key, ClassId z, float root, float weight, bool shared);
   // What a class keeps, as shares, when it learns from a gradient.
   struct Memory {

@@ -144,10 +144,12 @@ void find_candidates(const Model& model, const Own& own, Workspace& ws, bool sha
 // is left out, `own_root` takes the place of the roots.
 template <class Model>
 void add_pairs(const Model& model, const std::vector<ActiveKey>& keys, const float* own_root,
-               Candidate& candidate, bool shared) {
+               Candidate& candidate, Work& work, bool shared) {
+  work.pair_lookups += keys.size();
   const float S = model.rules().features_vote ? model.share_scale() : 0.0f;
   model.visit_pairs(candidate.label, keys, shared,
                     [&](std::uint32_t k, std::uint32_t, float count, float weight) {
+                      ++work.pairs_found;
                       const ActiveKey& key = keys[k];
                       float root = std::sqrt(count);
                       if (own_root != nullptr)
@@ -161,8 +163,9 @@ void add_pairs(const Model& model, const std::vector<ActiveKey>& keys, const flo
 
 // What the histograms did not tell of the candidates from `from` on.
 template <class Model>
-void complete_sums(const Model& model, std::size_t from, const Own& own, VotingWorkspace& v,
+void complete_sums(const Model& model, std::size_t from, const Own& own, Workspace& ws,
                    bool shared) {
+  VotingWorkspace& v = ws.voting;
   const bool leaves_out = own.left_out() != kNoClass;
   v.unread.clear();
   for (const ActiveKey& key : v.keys)
@@ -177,16 +180,16 @@ void complete_sums(const Model& model, std::size_t from, const Own& own, VotingW
   for (std::size_t c = from; c < v.candidates.size(); ++c) {
     Candidate& candidate = v.candidates[c];
     if (c < v.n_found && candidate.label != own.left_out()) {
-      add_pairs(model, v.unread, nullptr, candidate, shared);
+      add_pairs(model, v.unread, nullptr, candidate, ws.work, shared);
       continue;
     }
     // What was read of the example's own class holds the example itself; or nothing was read.
     candidate.sums.affinity = candidate.sums.rest = 0.0f;
     if (leaves_out) {
-      add_pairs(model, v.keys, v.own_root.data(), candidate, shared);
+      add_pairs(model, v.keys, v.own_root.data(), candidate, ws.work, shared);
     } else {
       for (ActiveKey& key : v.keys) key.unread = std::numeric_limits<float>::infinity();
-      add_pairs(model, v.keys, nullptr, candidate, shared);
+      add_pairs(model, v.keys, nullptr, candidate, ws.work, shared);
     }
   }
 }
@@ -204,7 +207,7 @@ void score_candidates(const Model& model, std::size_t from, const Own& own, Work
   }
   if (!model.rules().weights_in_pairs)
     model.predictor_scores(ws.rows.data() + from, n - from, ws.x, v.score.data() + from, shared);
-  if (!v.keys.empty()) complete_sums(model, from, own, v, shared);
+  if (!v.keys.empty()) complete_sums(model, from, own, ws, shared);
   const float A = model.rules().features_vote ? model.affinity_scale() : 0.0f;
   const float B = model.node_scale();
   for (std::size_t c = from; c < n; ++c) {

@@ -352,7 +352,12 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, Compacts, BaseEst
 
     @property
     def work_(self) -> dict[str, int]:
-        """Counts of the work done so far: linear evaluations, histogram touches, examples."""
+        """Counts of the work done so far: linear evaluations, histogram touches, examples.
+
+        "pair_lookups" counts how often a class was asked what it knows of a feature, "pairs_found"
+        how often it had met it, "pairs_changed" how often that was changed:
+        `OneAgainstSomeClassifier` alone keeps such pairs.
+        """
         return self._fitted_core().work
 
 

@@ -115,7 +115,8 @@ class OneAgainstSomeClassifier(OnlineClassifier):
     validation_errors_ : ndarray of shape (n_iter_,)
         The error on the held-out rows after each pass, with ``early_stopping``.
     work_ : dict
-        Counts of the work done: linear evaluations, histogram touches, examples.
+        Counts of the work done: linear evaluations, histogram touches, look-ups of what a class
+        knows of a feature ("pair_lookups", "pairs_found", "pairs_changed"), examples.
 
     See Also
     --------
