@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "recalltree/intended_race.hpp"
+
 namespace recalltree {
 namespace {
 
@@ -74,7 +76,7 @@ void KeyHistograms::resize(Key& key, std::uint32_t size) {
     if (const std::uint32_t kept = std::min(key.size, size); kept > 0)
       std::memcpy(entries, key.entries, kept * sizeof(Entry));
     if (before > 0) arena_.release(key.entries, before * sizeof(Entry));
-    key.entries = entries;
+    relaxed_store(key.entries, entries);
   }
   key.size = size;
 }

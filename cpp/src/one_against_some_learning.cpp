@@ -105,7 +105,7 @@ void OneAgainstSome::find_lessons(const Own& own, Workspace& ws, bool shared) co
   for (std::size_t c = 0; c < v.candidates.size(); ++c)
     if (std::fabs(v.gradient[c]) >= small_gradient_) v.lessons.push_back({c, 0});
   for (std::size_t l = 0; l < v.lessons.size(); ++l) {
-    if (l + 1 < v.lessons.size() && !shared) {
+    if (l + 1 < v.lessons.size()) {
       const ClassPairs::Table& ahead = pairs_[v.candidates[v.lessons[l + 1].candidate].label];
       for (const ActiveKey& key : v.keys) ahead.prefetch(key.key);
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arena.hpp"
+#include "intended_race.hpp"
 #include "prefetch.hpp"
 #include "spin_lock.hpp"
 #include "stable_vector.hpp"
@@ -47,8 +48,11 @@ class ClassPairs {
     float& accumulator(std::uint32_t slot) { return this->accumulators()[slot]; }
     float accumulator(std::uint32_t slot) const { return this->accumulators()[slot]; }
 
+    // Needs no lock: where another thread moves the pairs meanwhile, it is of no use, and no harm.
     void prefetch(std::uint32_t key) const {
-      if (capacity_ != 0) recalltree::prefetch(keys() + home(key));
+      const std::uint32_t capacity = relaxed_load(capacity_);
+      if (capacity != 0)
+        recalltree::prefetch(relaxed_load(block_) + sizeof(std::uint32_t) * home(key, capacity));
     }
 
     // Calls visit(key, slot) for all pairs.
@@ -65,9 +69,10 @@ class ClassPairs {
     static std::size_t bytes(std::uint32_t capacity) {
       return capacity * (sizeof(std::uint32_t) + sizeof(Values) + sizeof(float));
     }
-    std::uint32_t home(std::uint32_t key) const {
-      return static_cast<std::uint32_t>(std::uint64_t{key * 0x9E3779B1u} * capacity_ >> 32);
+    static std::uint32_t home(std::uint32_t key, std::uint32_t capacity) {
+      return static_cast<std::uint32_t>(std::uint64_t{key * 0x9E3779B1u} * capacity >> 32);
     }
+    std::uint32_t home(std::uint32_t key) const { return home(key, capacity_); }
     std::uint32_t next(std::uint32_t i) const { return i + 1 == capacity_ ? 0 : i + 1; }
     std::uint32_t* keys() const { return reinterpret_cast<std::uint32_t*>(block_); }
     Values* values() const { return reinterpret_cast<Values*>(keys() + capacity_); }
@@ -136,9 +141,9 @@ void ClassPairs::rebuild(Table& table, std::uint32_t capacity, Keep keep) {
   Table old;
   old.block_ = table.block_;
   old.capacity_ = table.capacity_;
-  table.block_ =
-      capacity ? static_cast<std::byte*>(arena_.allocate(Table::bytes(capacity))) : nullptr;
-  table.capacity_ = capacity;
+  void* const block = capacity ? arena_.allocate(Table::bytes(capacity)) : nullptr;
+  relaxed_store(table.block_, static_cast<std::byte*>(block));
+  relaxed_store(table.capacity_, capacity);
   table.size_ = 0;
   old.visit([&](std::uint32_t key, std::uint32_t slot) {
     if (!keep(key, old.values(slot))) return;

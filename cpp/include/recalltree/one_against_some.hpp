@@ -85,7 +85,8 @@ class OneAgainstSome final : public Learner {
   template <class Use>
   void with_entries(const ActiveKey& key, bool shared, Use use) const;
   void prefetch_entries(const ActiveKey& key, std::size_t begin, std::size_t end) const {
-    if (key.histogram != nullptr) prefetch(key.histogram->entries + begin, end - begin);
+    if (key.histogram != nullptr)
+      prefetch(relaxed_load(key.histogram->entries) + begin, end - begin);
   }
   template <class Visit>
   void visit_frequent(bool shared, Visit visit) const;

@@ -64,9 +64,7 @@ void plan_reading(const Model& model, std::size_t max_entries, VotingWorkspace& 
   };
   std::vector<Promise>& next = v.promises;  // a heap, the largest first
   next.clear();
-  // While several threads learn, where a histogram is can only be known under its lock.
-  if (!shared)
-    for (const ActiveKey& key : v.keys) model.prefetch_entries(key, 0, kReadTogether + 1);
+  for (const ActiveKey& key : v.keys) model.prefetch_entries(key, 0, kReadTogether + 1);
   for (std::uint32_t k = 0; k < v.keys.size(); ++k) {
     ActiveKey& key = v.keys[k];
     key.n_read = 0;

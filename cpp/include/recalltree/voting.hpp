@@ -171,12 +171,10 @@ void complete_sums(const Model& model, std::size_t from, const Own& own, Workspa
   for (const ActiveKey& key : v.keys)
     if (key.unread > 0.0f) v.unread.push_back(key);
   // All at once: the pairs of the candidates are anywhere, and memory answers many at a time.
-  if (!shared) {
-    for (std::size_t c = from; c < v.candidates.size(); ++c)
-      model.prefetch_class(v.candidates[c].label);
-    for (std::size_t c = from; c < v.candidates.size(); ++c)
-      model.prefetch_pairs(v.candidates[c].label, v.unread);
-  }
+  for (std::size_t c = from; c < v.candidates.size(); ++c)
+    model.prefetch_class(v.candidates[c].label);
+  for (std::size_t c = from; c < v.candidates.size(); ++c)
+    model.prefetch_pairs(v.candidates[c].label, v.unread);
   for (std::size_t c = from; c < v.candidates.size(); ++c) {
     Candidate& candidate = v.candidates[c];
     if (c < v.n_found && candidate.label != own.left_out()) {
