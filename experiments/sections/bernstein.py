@@ -121,7 +121,10 @@ def effect(name: str, by_lambda: dict[float, list[Record]]) -> str:
         if is_more
         else "that is not clearly more than with the bound, unlike in the paper"
     )
-    return f"{text} With λ = ∞ the error is {percent(deepest)}%: {agreement} ({format_p(test.p_value)})."
+    return (
+        f"{text} With λ = ∞ the error is {percent(deepest)}%: {agreement} "
+        f"({format_p(test.p_value)})."
+    )
 
 
 def tightness(name: str, by_lambda: dict[float, list[Record]]) -> str:
