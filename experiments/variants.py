@@ -66,8 +66,13 @@ class AdaptiveLabels(OneAgainstSomeReference):
 class OneVote(OneAgainstSomeReference):
     """A feature has no vote by its share of a class, only A times its affinity to the class."""
 
-    def read(self, x, own=0.0):
-        return super().read(x, own)._replace(rarity=np.zeros(self.n_features))
+    def __init__(self, n_features, **parameters):
+        super().__init__(n_features, **parameters)
+        self.scales.values[1] = 0.0
+
+    def update_votes(self, *lesson):
+        super().update_votes(*lesson)
+        self.scales.values[1] = 0.0
 
 
 class VotesOtherwise(OneVote):
