@@ -80,8 +80,11 @@ def test_sparse_and_dense_may_alternate(variant):
         np.testing.assert_array_equal(clf.predict(X), clf.predict(sparse.csc_array(X)))
     dense = clone(variant).partial_fit(X, y)
     assert np.mean(dense.predict(X) == dense_first.predict(X)) > 0.99
-    # Trees of one-against-some centre dense features, and sparse ones not.
-    alike = 0.99 if not isinstance(variant, OneAgainstSomeClassifier) else 0.8
+    alike = 0.99
+    if isinstance(variant, OneAgainstSomeClassifier):
+        # Trees centre dense features, and sparse ones not. What a model has beside its pairs differs
+        # in size, too, and so does what it forgets within a budget.
+        alike = 0.8 if variant.memory_budget is None else 0.6
     assert np.mean(dense.predict(X) == sparse_first.predict(X)) > alike
 
 
