@@ -82,8 +82,8 @@ def test_sparse_and_dense_may_alternate(variant):
     assert np.mean(dense.predict(X) == dense_first.predict(X)) > 0.99
     alike = 0.99
     if isinstance(variant, OneAgainstSomeClassifier):
-        # Trees centre dense features, and sparse ones not. What a model has beside its pairs differs
-        # in size, too, and so does what it forgets within a budget.
+        # Trees centre dense features, and sparse ones not. What a model has beside its pairs
+        # differs in size, too, and so does what it forgets within a budget.
         alike = 0.8 if variant.memory_budget is None else 0.6
     assert np.mean(dense.predict(X) == sparse_first.predict(X)) > alike
 
