@@ -48,7 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     add(
         "--one-against-all-limit",
         type=float,
-        default=5e9,
+        default=5e8,
         help="leave one-against-all out where training rows x classes exceed this",
     )
     add("--parameters", type=json.loads, help="JSON object: parameters of recalltree's estimators")
