@@ -203,9 +203,10 @@ class _Watch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.dup2(self._saved, 1)
-        os.close(self._saved)
+        os.dup2(self._saved, 1)  # nothing can write to the pipe: its reader ends
         self._reader.join()
+        os.dup2(self._saved, 1)  # if the words came last, it has sent output nowhere meanwhile
+        os.close(self._saved)
 
     def _read(self, reading: int) -> None:
         with open(reading, errors="replace") as lines:  # ends when nothing can write to it
