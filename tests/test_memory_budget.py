@@ -1,5 +1,7 @@
 """A limit of memory: it is held, whatever comes, and what is left of the model is sound."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -175,6 +177,24 @@ def test_a_budget_that_is_too_small_is_an_error(sparse):
     X = X if sparse else X.toarray()
     with pytest.raises(ValueError, match=r"memory_budget=2000 is too small: .* bytes so far"):
         OneAgainstSomeClassifier(memory_budget=2000).fit(X, y)
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_the_error_says_what_would_work(sparse):
+    X, y = words()
+    X = X if sparse else X.toarray()
+    budgets = [2000]
+    while len(budgets) < 6:
+        clf = OneAgainstSomeClassifier(random_state=0, memory_budget=budgets[-1])
+        try:
+            clf.fit(X, y)
+            break
+        except ValueError as error:
+            advice = re.search(r"Give at least (\d+) bytes, .*, or None for no limit", str(error))
+            budgets.append(int(advice[1]))
+    assert len(budgets) > 1
+    assert clf.memory_bytes_ <= budgets[-1]
+    assert clf.score(X, y) > 0.5
 
 
 def test_a_dense_model_fits_or_does_not():

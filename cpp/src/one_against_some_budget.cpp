@@ -75,11 +75,15 @@ void OneAgainstSome::hold_budget(std::size_t n_classes) {
   }
   histograms_.arena().tidy();
   pairs_.arena().tidy();
-  if (const std::size_t left = bytes(n_classes); left > budget)
-    throw std::invalid_argument("memory_budget=" + std::to_string(budget) +
-                                " is too small: what cannot be forgotten, that is classes, "
-                                "features, trees and dense predictors, takes " +
-                                std::to_string(left) + " bytes so far.");
+  if (bytes(n_classes) <= budget) return;
+  // With the classes of the rest of the batch.
+  const std::size_t least = bytes(this->n_classes());
+  throw std::invalid_argument("memory_budget=" + std::to_string(budget) +
+                              " is too small: what cannot be forgotten, that is classes, "
+                              "features, trees and dense predictors, takes " +
+                              std::to_string(least) + " bytes so far. Give at least " +
+                              std::to_string(2 * least) +
+                              " bytes, as there may be more of them, or None for no limit.");
 }
 
 // What a pair adds to the score of its class when an example has the key, times how often that is

@@ -70,9 +70,11 @@ class MemoryBudget:
             self.forget(model, n_pairs - n_kept)
             is_first_try = False
         if self.bytes_of(model) > self.limit:
+            taken = self.bytes_of(model)
             raise ValueError(
-                f"memory_budget={self.limit} cannot hold {len(model.classes)} classes and their "
-                f"features: these alone take {self.bytes_of(model)} bytes."
+                f"memory_budget={self.limit} is too small: what cannot be forgotten, that is "
+                f"classes and features, takes {taken} bytes so far. Give at least {2 * taken} "
+                "bytes, as there may be more of them, or None for no limit."
             )
 
     def forget(self, model, n):
