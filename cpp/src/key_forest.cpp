@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "recalltree/criteria.hpp"
 #include "recalltree/intended_race.hpp"
 #include "recalltree/mapped_key_forest.hpp"
+#include "recalltree/saved_tree.hpp"
 
 namespace recalltree {
 namespace {
@@ -180,42 +182,26 @@ void KeyForest::rescale(double factor) {
   class_nodes_.rescale(static_cast<float>(factor));
 }
 
-// As Tree saves its nodes, of which one view serves both. Labels are known by their rank alone.
+// Labels are known by their rank alone.
 void KeyForest::save(State& state) const {
   routers_->save("routers", state);
   class_nodes_.save(state);
-  std::vector<std::uint32_t> left, right, parent, depth, router, labels, arrivals;
-  std::vector<double> passed, counts, sums;
-  std::vector<std::uint64_t> offsets{0};
+  SavedTree saved;
+  std::vector<double> passed;
   for (NodeId n = 0; n < nodes_.size(); ++n) {
     const KeyNode& node = nodes_[n];
-    left.push_back(node.left);
-    right.push_back(node.right);
-    parent.push_back(node.parent);
-    depth.push_back(node.depth);
-    router.push_back(node.router);
+    saved.add_node(node);
     passed.push_back(node.passed);
     double sum_xlogx = 0.0;
+    std::uint32_t rank = 0;
     for (const auto& entry : node.histogram.entries()) {
-      arrivals.push_back(static_cast<std::uint32_t>(labels.size() - offsets.back()));
-      labels.push_back(entry.label);
-      counts.push_back(entry.count());
-      sum_xlogx += xlogx(counts.back());
+      saved.add_label(entry.label, entry.count(), rank++);
+      sum_xlogx += xlogx(entry.count());
     }
-    sums.insert(sums.end(), {node.histogram.total(), sum_xlogx, node.histogram.mass()});
-    offsets.push_back(labels.size());
+    saved.add_sums(node.histogram.total(), sum_xlogx, node.histogram.mass());
   }
-  state.put("tree.left", left);
-  state.put("tree.right", right);
-  state.put("tree.parent", parent);
-  state.put("tree.depth", depth);
-  state.put("tree.router", router);
-  state.put("tree.passed", passed);
-  state.put("histograms.offsets", offsets);
-  state.put("histograms.labels", labels);
-  state.put("histograms.arrivals", arrivals);
-  state.put("histograms.counts", counts);
-  state.put("histograms.sums", sums, {nodes_.size(), 3});
+  std::move(saved).put_into(state);
+  state.put("tree.passed", std::move(passed));
 }
 
 void KeyForest::load(const MappedKeyForest& view, const State& state) {

@@ -1,4 +1,4 @@
-// Nodes and their label histograms, viewed where Tree saved them: of one tree, or of several of
+// Nodes and their label histograms, viewed where SavedTree put them: of one tree, or of several of
 // which the roots come first.
 //
 // Histograms are ranked in the saved arrays, so that the candidates of a node are the first of its
