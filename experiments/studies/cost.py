@@ -42,11 +42,23 @@ def numbers_of_classes(largest: int | None) -> list[int]:
 
 def units(budget: Budget) -> Iterator[Unit]:
     """Yield every number of classes with both methods."""
-    for name in budget.sets_or(SETS):
+    for unit in units_by_classes(budget, SETS, ALGORITHMS):
+        if unit["algorithm"] == "one-against-all":
+            unit["full_updates"] = budget.full_updates
+        yield unit
+
+
+def units_by_classes(
+    budget: Budget, sets: tuple[str, ...], algorithms: tuple[str, ...], smallest: int = 0
+) -> Iterator[dict[str, Any]]:
+    """Yield every number of classes, from the smallest, with every method."""
+    for name in budget.sets_or(sets):
         for n_classes in numbers_of_classes(budget.max_classes):
-            for algorithm in budget.algorithms_or(ALGORITHMS):
+            if n_classes < smallest:
+                continue
+            for algorithm in budget.algorithms_or(algorithms):
                 for seed in range(budget.seeds):
-                    unit: dict[str, Any] = {
+                    yield {
                         "set": name,
                         "algorithm": algorithm,
                         "n_classes": n_classes,
@@ -54,9 +66,6 @@ def units(budget: Budget) -> Iterator[Unit]:
                         "test_rows": None,
                         "seed": seed,
                     }
-                    if algorithm == "one-against-all":
-                        unit["full_updates"] = budget.full_updates
-                    yield unit
 
 
 def choose_classes(dataset: Dataset, n_classes: int, seed: int) -> Dataset:

@@ -17,7 +17,7 @@ from experiments.bench import Bench
 from experiments.budget import Budget
 from experiments.measured import evaluations, is_recalled, make_model
 from experiments.store import Unit
-from experiments.studies.cost import DOCUMENTS, choose_dataset, numbers_of_classes
+from experiments.studies.cost import DOCUMENTS, choose_dataset, units_by_classes
 
 SETS: tuple[str, ...] = ("wikipassage", DOCUMENTS)
 ALGORITHMS = ("one-against-some", "recall-tree")
@@ -30,19 +30,8 @@ COUNTED = ("evaluations", "entries")
 
 def units(budget: Budget) -> Iterator[Unit]:
     """Yield every number of classes; on a set from files, also all of its classes."""
-    for name in budget.sets_or(SETS):
-        for n_classes in numbers_of_classes(budget.max_classes):
-            if n_classes >= min(SMALLEST, budget.max_classes or SMALLEST):
-                for algorithm in budget.algorithms_or(ALGORITHMS):
-                    for seed in range(budget.seeds):
-                        yield {
-                            "set": name,
-                            "algorithm": algorithm,
-                            "n_classes": n_classes,
-                            "rows": budget.rows,
-                            "test_rows": None,
-                            "seed": seed,
-                        }
+    smallest = min(SMALLEST, budget.max_classes or SMALLEST)
+    return units_by_classes(budget, SETS, ALGORITHMS, smallest)
 
 
 def run(unit: Unit, bench: Bench) -> dict[str, Any]:
