@@ -42,6 +42,13 @@ class Dataset:
     y_test: np.ndarray
     n_classes: int
 
+    @classmethod
+    def split(
+        cls, name: str, key: str, X: Rows, y: np.ndarray, n_train: int, n_classes: int
+    ) -> Dataset:
+        """Return a set of rows of which the first ``n_train`` are for training."""
+        return cls(name, key, X[:n_train], y[:n_train], X[n_train:], y[n_train:], n_classes)
+
     @property
     def n_features(self) -> int:
         return self.X_train.shape[1]
@@ -208,12 +215,4 @@ def generate(name: str, n_train: int = 20_000, n_test: int = 5_000) -> Dataset:
         X = sp.csr_array((counts, (row_of, words.ravel())), shape=(n_rows, n_words))  # sums counts
     else:
         raise ValueError(f"no generated set {name!r}; there are {', '.join(GENERATED_SETS)}")
-    return Dataset(
-        name=name,
-        key=f"{name}-v{FORMAT}-{n_train}-{n_test}",
-        X_train=X[:n_train],
-        y_train=y[:n_train],
-        X_test=X[n_train:],
-        y_test=y[n_train:],
-        n_classes=n_classes,
-    )
+    return Dataset.split(name, f"{name}-v{FORMAT}-{n_train}-{n_test}", X, y, n_train, n_classes)

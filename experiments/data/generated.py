@@ -24,21 +24,12 @@ def generate_gaussians(n_classes: int, n_train: int, n_test: int, seed: int = 0)
     """
     random = np.random.default_rng([seed, n_classes])
     centres = random.standard_normal((n_classes, N_FEATURES), dtype=np.float32)
-    first = random.permutation(n_classes)[:n_train]
-    rest = random.integers(n_classes, size=n_train + n_test - len(first))
-    y = np.concatenate([first, rest]).astype(np.int32)
+    y = _draw_labels(n_classes, n_train, n_test, random)
     X = random.standard_normal((len(y), N_FEATURES), dtype=np.float32)
     X *= NOISE
     X += centres[y]
-    return Dataset(
-        name="gaussians",
-        key=f"gaussians-{n_classes}-{n_train}-{n_test}-{seed}",
-        X_train=X[:n_train],
-        y_train=y[:n_train],
-        X_test=X[n_train:],
-        y_test=y[n_train:],
-        n_classes=n_classes,
-    )
+    key = f"gaussians-{n_classes}-{n_train}-{n_test}-{seed}"
+    return Dataset.split("gaussians", key, X, y, n_train, n_classes)
 
 
 def generate_documents(n_classes: int, n_train: int, n_test: int, seed: int = 0) -> Dataset:
@@ -56,24 +47,24 @@ def generate_documents(n_classes: int, n_train: int, n_test: int, seed: int = 0)
     random = np.random.default_rng([seed, n_classes])
     frequencies = 1.0 / (10.0 + np.arange(N_WORDS))
     words_of = _draw(np.sqrt(frequencies), (n_classes, WORDS_OF_CLASS), random)
-    first = random.permutation(n_classes)[:n_train]
-    rest = random.integers(n_classes, size=n_train + n_test - len(first))
-    y = np.concatenate([first, rest]).astype(np.int32)
+    y = _draw_labels(n_classes, n_train, n_test, random)
     own = words_of[y[:, None], random.integers(WORDS_OF_CLASS, size=(len(y), OWN_WORDS))]
     words = np.hstack([own, _draw(frequencies, (len(y), OTHER_WORDS), random)])
     indptr = np.arange(len(y) + 1) * words.shape[1]
     ones = np.ones(words.size, dtype=np.float32)
     X = sp.csr_array((ones, words.ravel(), indptr), shape=(len(y), N_WORDS))
     X.sum_duplicates()
-    return Dataset(
-        name="documents",
-        key=f"documents-{n_classes}-{n_train}-{n_test}-{seed}",
-        X_train=X[:n_train],
-        y_train=y[:n_train],
-        X_test=X[n_train:],
-        y_test=y[n_train:],
-        n_classes=n_classes,
-    )
+    key = f"documents-{n_classes}-{n_train}-{n_test}-{seed}"
+    return Dataset.split("documents", key, X, y, n_train, n_classes)
+
+
+def _draw_labels(
+    n_classes: int, n_train: int, n_test: int, random: np.random.Generator
+) -> np.ndarray:
+    """Draw the labels of all rows: first every class once, as far as training rows go."""
+    first = random.permutation(n_classes)[:n_train]
+    rest = random.integers(n_classes, size=n_train + n_test - len(first))
+    return np.concatenate([first, rest]).astype(np.int32)
 
 
 def _draw(weights: np.ndarray, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray:
