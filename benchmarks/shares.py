@@ -19,29 +19,18 @@ from rich.table import Table
 from benchmarks import datasets, report
 from benchmarks.choices import CHOICES
 from recalltree.reference import RecallTreeReference
-from recalltree.reference.linear_learner import Term
-from recalltree.reference.recall_tree import EMPTY, ENTROPY_FLOOR
 
 
 class FigureShares(RecallTreeReference):
     """The reference with the shares of figure 2b, line by line."""
 
-    def update_router(self, z: np.ndarray, y: int, weight: float, node: Any) -> None:
-        left = node.left.histogram if node.left else EMPTY
-        right = node.right.histogram if node.right else EMPTY
-        total = node.histogram.total
+    def entropy_difference(
+        self, left: Any, right: Any, total: float, y: int, weight: float
+    ) -> float:
         share_left, share_right = left.total / total, right.total / total
         entropy_if_left = share_left * left.entropy_with(y, weight) + share_right * right.entropy()
         entropy_if_right = share_left * left.entropy() + share_right * right.entropy_with(y, weight)
-        delta = entropy_if_left - entropy_if_right
-        if abs(delta) < ENTROPY_FLOOR:
-            return
-        importance = {
-            "total_entropy": total * abs(delta),
-            "entropy": weight * abs(delta),
-            "unit": weight,
-        }[self.router_weighting]
-        self.learner.learn([Term(node.router, z)], +1 if delta > 0 else -1, importance)
+        return entropy_if_left - entropy_if_right
 
 
 RULES = {"example counted": RecallTreeReference, "figure 2b": FigureShares}

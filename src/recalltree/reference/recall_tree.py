@@ -287,14 +287,7 @@ class RecallTreeReference:
         left = node.left.histogram if node.left else EMPTY
         right = node.right.histogram if node.right else EMPTY
         total = node.histogram.total
-
-        entropy_if_left = (left.total + weight) / total * left.entropy_with(
-            y, weight
-        ) + right.total / total * right.entropy()
-        entropy_if_right = left.total / total * left.entropy() + (
-            right.total + weight
-        ) / total * right.entropy_with(y, weight)
-        delta = entropy_if_left - entropy_if_right
+        delta = self.entropy_difference(left, right, total, y, weight)
         if abs(delta) < ENTROPY_FLOOR:
             return
         importance = {
@@ -303,6 +296,16 @@ class RecallTreeReference:
             "unit": weight,
         }[self.router_weighting]
         self.learner.learn([Term(node.router, z)], +1 if delta > 0 else -1, importance)
+
+    def entropy_difference(self, left, right, total, y, weight):
+        """Return by how much the entropy is larger if y goes left than if it goes right."""
+        entropy_if_left = (left.total + weight) / total * left.entropy_with(
+            y, weight
+        ) + right.total / total * right.entropy()
+        entropy_if_right = left.total / total * left.entropy() + (
+            right.total + weight
+        ) / total * right.entropy_with(y, weight)
+        return entropy_if_left - entropy_if_right
 
     def update_candidates(self, y, weight, node):
         """Count y at a node (section 2, "Learning the set of candidates in each node")."""
