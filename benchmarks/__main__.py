@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from benchmarks import choices, datasets, memory, parsing, peers, report, shares, threads, vowpal
+from benchmarks import (
+    choices,
+    datasets,
+    memory,
+    parsing,
+    peers,
+    report,
+    shares,
+    study,
+    threads,
+    vowpal,
+)
 from benchmarks.comparison import ALGORITHMS, PROGRAMS, compare
 
 # One command each.
@@ -23,7 +32,6 @@ STUDIES = {
     "shares": shares,
     "threads": threads,
 }
-PLACES = {"data_dir": "DIR", "cache_dir": "DIR", "json": "FILE"}  # not part of a result
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -31,20 +39,18 @@ def build_parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", description="Benchmarks of recalltree."
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    add = commands.add_parser(
+    comparison = commands.add_parser(
         "vowpal",
         help="compare with Vowpal Wabbit",
         description="Train in one pass and predict, with one thread, on the same rows.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    ).add_argument
-    sets = (*datasets.FILE_SETS, *datasets.GENERATED_SETS)
-    add("--data-dir", type=Path, help="folder with one folder per set; without it: generated sets")
-    add("--sets", nargs="+", choices=sets, metavar="SET", help=f"of {', '.join(sets)}")
+    )
+    study.add_arguments(comparison)
+    add = comparison.add_argument
     add("--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS))
     add("--programs", nargs="+", choices=PROGRAMS, default=list(PROGRAMS))
     add("--repeats", type=int, default=3, help="keep the best of so many")
     add("--once-above", type=float, default=60, help="train once if it takes so many seconds")
-    add("--rows", type=int, help="use the first so many rows of each part only")
     add(
         "--one-against-all-limit",
         type=float,
@@ -52,29 +58,15 @@ def build_parser() -> argparse.ArgumentParser:
         help="leave one-against-all out where training rows x classes exceed this",
     )
     add("--parameters", type=json.loads, help="JSON object: parameters of recalltree's estimators")
-    add("--cache-dir", type=Path, default=datasets.default_cache_dir())
-    add("--json", type=Path, help="also write the report here, after every comparison")
     for name, module in STUDIES.items():
-        study = commands.add_parser(
+        command = commands.add_parser(
             name,
             help=module.__doc__.splitlines()[0],
             description=module.__doc__,
             formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         )
-        module.add_arguments(study)
+        module.add_arguments(command)
     return parser
-
-
-def canonical_command(options: argparse.Namespace) -> str:
-    """Return the command that repeats the run, without the places of one machine."""
-    words = ["python", "-m", "benchmarks", options.command]
-    for name, value in vars(options).items():
-        if name == "command" or value is None:
-            continue
-        values = value if isinstance(value, list) else [PLACES.get(name, value)]
-        texts = [json.dumps(v) if isinstance(v, dict) else str(v) for v in values]
-        words += [f"--{name.replace('_', '-')}", *texts]
-    return shlex.join(words)
 
 
 def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
@@ -82,20 +74,25 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
         raise SystemExit(
             "Vowpal Wabbit is not installed: pip install vowpalwabbit, or --programs recalltree"
         )
-    if options.sets is None:
-        options.sets = list(datasets.FILE_SETS if options.data_dir else datasets.GENERATED_SETS)
-    command = canonical_command(options)
     results: list[dict[str, Any]] = []
     skipped: list[str] = []
-    content: dict[str, Any] = report.document(results, command)
-    for name in options.sets:
-        dataset = datasets.load(name, options.data_dir, options.cache_dir, options.rows)
+
+    def publish() -> dict[str, Any]:
+        return study.publish(
+            options,
+            results,
+            time_unit="microseconds per example",
+            ratio="Vowpal Wabbit's net time / recalltree's time",
+            skipped=skipped,
+        )
+
+    for dataset in study.load_sets(options, datasets.FILE_SETS):
         for algorithm in options.algorithms:
             updates = len(dataset.y_train) * dataset.n_classes
             if algorithm == "one-against-all" and updates > options.one_against_all_limit:
-                skipped.append(f"{algorithm} on {name}: {updates:.2g} updates of a class")
+                skipped.append(f"{algorithm} on {dataset.name}: {updates:.2g} updates of a class")
                 continue
-            console.log(f"{name}: {algorithm}")
+            console.log(f"{dataset.name}: {algorithm}")
             results.append(
                 compare(
                     dataset,
@@ -107,11 +104,9 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
                     parameters=options.parameters,
                 )
             )
-            content = report.document(results, command, skipped)
-            if options.json:
-                report.write_json(options.json, content)
+            publish()
     report.print_table(results, skipped)
-    return content
+    return publish()
 
 
 def main(arguments: list[str]) -> None:
@@ -119,7 +114,7 @@ def main(arguments: list[str]) -> None:
     options, console = build_parser().parse_args(arguments or ["vowpal"]), Console(stderr=True)
     try:
         if options.command in STUDIES:
-            STUDIES[options.command].run(options, canonical_command, console)
+            STUDIES[options.command].run(options, console)
         else:
             run(options, console)
     except (FileNotFoundError, ValueError) as error:

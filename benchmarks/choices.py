@@ -8,14 +8,13 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import datasets, ours, report
+from benchmarks import datasets, ours, report, study
 
 #: The parameters that are varied; the defaults come first.
 CHOICES = {
@@ -27,14 +26,8 @@ SETS = ("glyphs", "webdirectory")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    sets = (*datasets.FILE_SETS, *datasets.GENERATED_SETS)
-    add = parser.add_argument
-    add("--data-dir", type=Path, help="folder with one folder per set; without it: generated sets")
-    add("--sets", nargs="+", choices=sets, metavar="SET", help=f"of {', '.join(sets)}")
-    add("--rows", type=int, help="use the first so many rows of each part only")
-    add("--parameters", type=json.loads, help="JSON object: further parameters")
-    add("--cache-dir", type=Path, default=datasets.default_cache_dir())
-    add("--json", type=Path, help="also write the report here, after every set")
+    study.add_arguments(parser)
+    parser.add_argument("--parameters", type=json.loads, help="JSON object: further parameters")
 
 
 def combinations() -> Iterator[dict[str, str]]:
@@ -43,26 +36,18 @@ def combinations() -> Iterator[dict[str, str]]:
         yield dict(zip(CHOICES, values, strict=True))
 
 
-def run(
-    options: argparse.Namespace,
-    canonical_command: Callable[[argparse.Namespace], str],
-    console: Console,
-) -> dict[str, Any]:
+def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Measure all combinations on the chosen sets, and print a table."""
-    if options.sets is None:
-        options.sets = list(SETS if options.data_dir else datasets.GENERATED_SETS)
-    command = canonical_command(options)
     results: list[dict[str, Any]] = []
     content: dict[str, Any] = {}
-    for name in options.sets:
-        dataset = datasets.load(name, options.data_dir, options.cache_dir, options.rows)
+    for dataset in study.load_sets(options, SETS):
         arrays = datasets.arrays_path(dataset, options.cache_dir)
         for choice in combinations():
-            console.log(f"{name}: {', '.join(choice.values())}")
+            console.log(f"{dataset.name}: {', '.join(choice.values())}")
             found = ours.measure(arrays, "recall-tree", {**(options.parameters or {}), **choice})
             results.append(
                 {
-                    "set": name,
+                    "set": dataset.name,
                     "n_train": len(dataset.y_train),
                     **choice,
                     "error": found.error,
@@ -73,22 +58,9 @@ def run(
                     "memory_bytes": found.memory_bytes,
                 }
             )
-        content = document(results, command)
-        if options.json:
-            report.write_json(options.json, content)
+        content = study.publish(options, results, time_unit="microseconds per example")
     Console(width=120).print(table(results))
     return content
-
-
-def document(results: Sequence[dict[str, Any]], command: str) -> dict[str, Any]:
-    """Return the whole report as plain data."""
-    return {
-        "command": command,
-        "time_unit": "microseconds per example",
-        "machine": report.machine(),
-        "versions": report.versions(),
-        "results": list(results),
-    }
 
 
 def table(results: Sequence[dict[str, Any]]) -> Table:

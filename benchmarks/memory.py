@@ -13,7 +13,7 @@ training, the table of the leaves that a class has reached.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import datasets, ours, report
+from benchmarks import datasets, ours, report, study
 from benchmarks.measure import best
 from benchmarks.memory_speed import MemorySpeed
 
@@ -93,41 +93,25 @@ def touched(work: dict[str, float], X: datasets.Rows, parameters: dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    sets = (*datasets.FILE_SETS, *datasets.GENERATED_SETS)
+    study.add_arguments(parser)
     add = parser.add_argument
-    add("--data-dir", type=Path, help="folder with one folder per set; without it: generated sets")
-    add("--sets", nargs="+", choices=sets, metavar="SET", help=f"of {', '.join(sets)}")
-    add("--rows", type=int, help="use the first so many rows of each part only")
     add("--repeats", type=int, default=5, help="keep the best of so many")
     add("--large-megabytes", type=int, default=512, help="of an array far larger than the caches")
-    add("--cache-dir", type=Path, default=datasets.default_cache_dir())
-    add("--json", type=Path, help="also write the report here, after every set")
 
 
-def run(
-    options: argparse.Namespace,
-    canonical_command: Callable[[argparse.Namespace], str],
-    console: Console,
-) -> dict[str, Any]:
+def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Measure all chosen sets and the memory of the machine, and print a table."""
-    if options.sets is None:
-        options.sets = list(SETS if options.data_dir else datasets.GENERATED_SETS)
     large = MemorySpeed.measure(options.large_megabytes * 2**20, options.repeats)
     results: list[dict[str, Any]] = []
     content: dict[str, Any] = {}
-    for name in options.sets:
-        dataset = datasets.load(name, options.data_dir, options.cache_dir, options.rows)
+    for dataset in study.load_sets(options, SETS):
         results += measure(dataset, options.cache_dir, options.repeats, large, console)
-        content = {
-            "command": canonical_command(options),
-            "time_unit": "microseconds per example: CPU time, best of the repeats",
-            "ratio": "time / (time of memory in sequence + time of memory at random)",
-            "machine": report.machine(),
-            "versions": report.versions(),
-            "results": results,
-        }
-        if options.json:
-            report.write_json(options.json, content)
+        content = study.publish(
+            options,
+            results,
+            time_unit="microseconds per example: CPU time, best of the repeats",
+            ratio="time / (time of memory in sequence + time of memory at random)",
+        )
     Console(width=140).print(table(results))
     return content
 

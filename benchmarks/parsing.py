@@ -15,7 +15,7 @@ import gzip
 import json
 import statistics
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import datasets, report, vowpal
+from benchmarks import datasets, study, vowpal
 from benchmarks.measure import Stopwatch, Times, best
 from benchmarks.measure import run as run_command
 
@@ -33,14 +33,8 @@ BATCH_ROWS = 4096
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    sets = (*datasets.FILE_SETS, *datasets.GENERATED_SETS)
-    add = parser.add_argument
-    add("--data-dir", type=Path, help="folder with one folder per set; without it: generated sets")
-    add("--sets", nargs="+", choices=sets, metavar="SET", help=f"of {', '.join(sets)}")
-    add("--rows", type=int, default=100_000, help="use the first so many training rows only")
-    add("--repeats", type=int, default=3)
-    add("--cache-dir", type=Path, default=datasets.default_cache_dir())
-    add("--json", type=Path, help="also write the report here")
+    study.add_arguments(parser, rows=100_000)
+    parser.add_argument("--repeats", type=int, default=3)
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -118,28 +112,13 @@ def vowpal_parse(file: Path, bits: int) -> Times:
 # --- the study ------------------------------------------------------------------------------------
 
 
-def run(
-    options: argparse.Namespace,
-    canonical_command: Callable[[argparse.Namespace], str],
-    console: Console,
-) -> dict[str, Any]:
+def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Measure parsing and training on the chosen sets, and print a table."""
-    if options.sets is None:
-        options.sets = list(SETS if options.data_dir else ("generated-sparse",))
-    command = canonical_command(options)
-    results = []
-    for name in options.sets:
-        dataset = datasets.load(name, options.data_dir, options.cache_dir, options.rows)
+    results: list[dict[str, Any]] = []
+    content: dict[str, Any] = {}
+    for dataset in study.load_sets(options, SETS, generated=["generated-sparse"]):
         results.append(measure(dataset, options.cache_dir, options.repeats, console))
-    content = {
-        "command": command,
-        "time_unit": "microseconds per row",
-        "machine": report.machine(),
-        "versions": report.versions(),
-        "results": results,
-    }
-    if options.json:
-        report.write_json(options.json, content)
+        content = study.publish(options, results, time_unit="microseconds per row")
     Console(width=120).print(table(results))
     return content
 

@@ -12,7 +12,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import datasets, ours, report
+from benchmarks import datasets, ours, report, study
 from benchmarks.measure import Times, peak_rss
 from benchmarks.measure import run as run_command
 from benchmarks.peer_programs import DEFAULTS, PEERS
@@ -34,10 +34,8 @@ LINE = ("set", "program", "weighting", "setting")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    sets = (*datasets.FILE_SETS, *datasets.GENERATED_SETS)
+    study.add_arguments(parser)
     add = parser.add_argument
-    add("--data-dir", type=Path, help="folder with one folder per set; without it: generated sets")
-    add("--sets", nargs="+", choices=sets, metavar="SET", help=f"of {', '.join(sets)}")
     add("--programs", nargs="+", choices=[OURS, *PEERS], default=[OURS, *PEERS])
     add("--weightings", nargs="+", choices=WEIGHTINGS, default=list(WEIGHTINGS))
     names = [DEFAULTS, *(name for peer in PEERS.values() for name in peer.settings)]
@@ -51,17 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--algorithm", choices=ours.ESTIMATORS, default=next(iter(ours.ESTIMATORS)))
     add("--parameters", type=json.loads, help="JSON object: parameters of recalltree's estimator")
-    add("--rows", type=int, help="use the first so many rows of each part only")
     add("--test-rows", type=int, help="use the first so many test rows only")
-    add("--cache-dir", type=Path, default=datasets.default_cache_dir())
-    add("--json", type=Path, help="also write the report here, after every program")
 
 
-def run(
-    options: argparse.Namespace,
-    canonical_command: Callable[[argparse.Namespace], str],
-    console: Console,
-) -> dict[str, Any]:
+def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Measure every program on every set, and print a table."""
     missing = [
         name for name in options.programs if name in PEERS and not PEERS[name].is_available()
@@ -71,30 +62,30 @@ def run(
             f"{', '.join(missing)} not installed: pip install 'recalltree[peers]', or choose "
             "others with --programs"
         )
-    if options.sets is None:
-        options.sets = list(datasets.FILE_SETS if options.data_dir else ["generated-sparse"])
-    command = canonical_command(options)
     results: list[dict[str, Any]] = []
-    content: dict[str, Any] = {}
-    for name in options.sets:
-        dataset = datasets.load(name, options.data_dir, options.cache_dir, options.rows)
+
+    def publish(*, complete: bool) -> dict[str, Any]:
+        unit = "microseconds per example"
+        return study.publish(options, results, time_unit=unit, complete=complete)
+
+    for dataset in study.load_sets(options, datasets.FILE_SETS, generated=["generated-sparse"]):
         if options.test_rows is not None:
             dataset = dataset.with_test_rows(options.test_rows)
         arrays = datasets.arrays_path(dataset, options.cache_dir)
         for program, weighting in turns(options.programs, options.weightings, dataset):
             held_out: dict[str, float] = {}
             if program != OURS and options.settings is None:
-                console.log(f"{name}: {program}, {weighting}, settings")
+                console.log(f"{dataset.name}: {program}, {weighting}, settings")
                 held_out = errors_held_out(arrays, program, weighting)
             for setting in settings(program, options.settings, held_out):
-                console.log(f"{name}: {program}, {weighting}, {setting}")
+                console.log(f"{dataset.name}: {program}, {weighting}, {setting}")
                 if program == OURS:
                     found = _ours(arrays, options.algorithm, options.parameters)
                 else:
                     found = measure(arrays, program, weighting, setting)
                 results.append(
                     {
-                        "set": name,
+                        "set": dataset.name,
                         "program": program,
                         "weighting": weighting,
                         "setting": setting,
@@ -107,21 +98,9 @@ def run(
                         "peak_rss": found["peak_rss"],
                     }
                 )
-                content = {
-                    "command": command,
-                    "time_unit": "microseconds per example",
-                    "machine": report.machine(),
-                    "versions": report.versions(),
-                    "complete": False,
-                    "results": results,
-                }
-                if options.json:
-                    report.write_json(options.json, content)
-    content["complete"] = True
-    if options.json:
-        report.write_json(options.json, content)
+                publish(complete=False)
     Console(width=120).print(table(results))
-    return content
+    return publish(complete=True)
 
 
 def turns(

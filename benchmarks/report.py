@@ -31,21 +31,6 @@ UNITS = (
 )
 
 
-def document(
-    results: Sequence[dict[str, Any]], command: str, skipped: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Return the whole report as plain data."""
-    return {
-        "command": command,
-        "time_unit": "microseconds per example",
-        "ratio": "Vowpal Wabbit's net time / recalltree's time",
-        "machine": machine(),
-        "versions": versions(),
-        "skipped": list(skipped),
-        "results": list(results),
-    }
-
-
 def machine() -> dict[str, Any]:
     """Describe the machine: processor, cores, memory, system, instruction set in use."""
     described: dict[str, Any] = {

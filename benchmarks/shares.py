@@ -8,7 +8,6 @@ given the figure's rule, so that both are measured with it, on some of a set's c
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import datasets, report
+from benchmarks import datasets, study
 from benchmarks.choices import CHOICES
 from recalltree.reference import RecallTreeReference
 
@@ -45,11 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--json", type=Path, help="also write the report here")
 
 
-def run(
-    options: argparse.Namespace,
-    canonical_command: Callable[[argparse.Namespace], str],
-    console: Console,
-) -> dict[str, Any]:
+def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Measure both rules with every weighting of the routers, and print a table."""
     name = "glyphs" if options.data_dir else "generated-dense"
     dataset = datasets.load(name, options.data_dir, options.cache_dir, options.rows)
@@ -71,16 +66,7 @@ def run(
                     "n_nodes": len(model.nodes),
                 }
             )
-    content = {
-        "command": canonical_command(options),
-        "set": name,
-        "n_train": len(train[1]),
-        "n_test": len(test[1]),
-        "versions": report.versions(),
-        "results": results,
-    }
-    if options.json:
-        report.write_json(options.json, content)
+    content = study.publish(options, results, set=name, n_train=len(train[1]), n_test=len(test[1]))
     Console().print(table(results))
     return content
 

@@ -8,64 +8,47 @@ not the same every time, so that its error is given as mean, least and largest.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import datasets, ours, report
+from benchmarks import datasets, ours, report, study
 
 SETS = ("webdirectory", "glyphs")
 PHASES = ("train", "predict")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    sets = (*datasets.FILE_SETS, *datasets.GENERATED_SETS)
+    study.add_arguments(parser)
     add = parser.add_argument
-    add("--data-dir", type=Path, help="folder with one folder per set; without it: generated sets")
-    add("--sets", nargs="+", choices=sets, metavar="SET", help=f"of {', '.join(sets)}")
     add("--threads", type=int, default=2, help="compare one thread with so many")
-    add("--rows", type=int, help="use the first so many rows of each part only")
     add("--repeats", type=int, default=5, help="keep the best of so many")
-    add("--cache-dir", type=Path, default=datasets.default_cache_dir())
-    add("--json", type=Path, help="also write the report here, after every set")
 
 
-def run(
-    options: argparse.Namespace,
-    canonical_command: Callable[[argparse.Namespace], str],
-    console: Console,
-) -> dict[str, Any]:
+def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Measure all chosen sets, and print a table."""
     if options.threads < 2:
         raise ValueError(f"--threads {options.threads}: at least 2 are compared with one")
-    if options.sets is None:
-        options.sets = list(SETS if options.data_dir else datasets.GENERATED_SETS)
     results: list[dict[str, Any]] = []
     content: dict[str, Any] = {}
-    for name in options.sets:
-        dataset = datasets.load(name, options.data_dir, options.cache_dir, options.rows)
+    for dataset in study.load_sets(options, SETS):
         arrays = datasets.arrays_path(dataset, options.cache_dir)
         found: dict[int, list[ours.Result]] = {1: [], options.threads: []}
         for repeat in range(options.repeats):
-            console.log(f"{name}: {repeat + 1} of {options.repeats}")
+            console.log(f"{dataset.name}: {repeat + 1} of {options.repeats}")
             for n_jobs, repeats in found.items():
                 repeats.append(ours.measure(arrays, "one-against-some", {"n_jobs": n_jobs}))
         results.append(summary(dataset, found))
-        content = {
-            "command": canonical_command(options),
-            "time_unit": "microseconds per example, on the clock, best of the repeats; "
+        content = study.publish(
+            options,
+            results,
+            time_unit="microseconds per example, on the clock, best of the repeats; "
             "cpu: of all threads together",
-            "ratio": "time of one thread / time of several",
-            "machine": report.machine(),
-            "versions": report.versions(),
-            "results": results,
-        }
-        if options.json:
-            report.write_json(options.json, content)
+            ratio="time of one thread / time of several",
+        )
     Console(width=100).print(table(results))
     return content
 

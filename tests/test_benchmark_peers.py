@@ -1,13 +1,12 @@
 """The comparison with batch programs: what it gives them, and, where they are installed, a run."""
 
-import json
 import os
 import time
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from benchmarks import __main__ as command_line
+from benchmark_runs import command_line, report_of
 from benchmarks import datasets, peers
 from benchmarks.measure import now
 from benchmarks.peer_programs import PEERS, _first, _Watch, _words
@@ -131,12 +130,8 @@ def test_words_that_never_come_have_no_time(capfd):
 def test_a_run_reports_error_and_times(program, name, weighting, tmp_path):
     if program in PEERS and not PEERS[program].is_available():
         pytest.skip(f"{PEERS[program].module} is not installed (extra: peers)")
-    report = tmp_path / "report.json"
-    chosen = ["--programs", program, "--weightings", weighting, "--rows", "500", "--sets", name]
-    chosen += ["--test-rows", "100"]
-    places = ["--cache-dir", str(tmp_path), "--json", str(report)]
-    command_line.main(["peers", *chosen, *places])
-    content = json.loads(report.read_text())
+    chosen = ["--programs", program, "--weightings", weighting, "--sets", name]
+    content = report_of("peers", tmp_path, *chosen, "--rows", "500", "--test-rows", "100")
     assert content["complete"]
     result = content["results"][0]
     assert (result["program"], result["setting"]) == (program, "defaults")

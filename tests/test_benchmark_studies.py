@@ -1,12 +1,6 @@
 """The studies of the Recall Tree's choices: on a tiny set, end to end."""
 
-import json
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))  # `benchmarks` is run from the repository
-
-from benchmarks import __main__ as command_line
+from benchmark_runs import report_of
 from benchmarks import choices, datasets
 
 from recalltree import RecallTreeClassifier
@@ -21,25 +15,17 @@ def test_the_first_combination_is_that_of_the_defaults():
 
 def test_choices_are_measured_and_reported(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(choices, "CHOICES", {"path_features": ("leaf", "none")})
-    output = tmp_path / "choices.json"
-    options = ["--sets", "generated-dense", "--rows", "300", "--json", str(output)]
-    command_line.main(["choices", *options, "--cache-dir", str(tmp_path)])
-    content = json.loads(output.read_text())
+    content = report_of("choices", tmp_path, "--sets", "generated-dense", "--rows", "300")
     assert [r["path_features"] for r in content["results"]] == ["leaf", "none"]
     for result in content["results"]:
         assert result["error"] >= 1 - result["candidate_recall"]
         assert result["train"]["cpu"] > 0
-    assert str(tmp_path) not in json.dumps(content)
-    assert content["command"].startswith("python -m benchmarks choices")
     assert "generated-dense" in capsys.readouterr().out
 
 
 def test_shares_are_measured_and_reported(tmp_path, capsys):
     dataset = datasets.generate("generated-dense").head(1000)
-    output = tmp_path / "shares.json"
-    options = ["--classes", "5", "--rows", "1000", "--json", str(output)]
-    command_line.main(["shares", *options, "--cache-dir", str(tmp_path)])
-    content = json.loads(output.read_text())
+    content = report_of("shares", tmp_path, "--classes", "5", "--rows", "1000")
     rules = [(r["shares"], r["router_weighting"]) for r in content["results"]]
     assert len(set(rules)) == len(rules) == 6
     assert (content["n_train"], content["n_test"]) == tuple(
@@ -52,14 +38,8 @@ def test_shares_are_measured_and_reported(tmp_path, capsys):
 
 
 def test_parsing_is_measured_and_reported(tmp_path, capsys):
-    output = tmp_path / "parsing.json"
-    options = ["--sets", "generated-sparse", "--rows", "500", "--repeats", "1"]
-    command_line.main(
-        ["parsing", *options, "--json", str(output), "--cache-dir", str(tmp_path / "cache")]
-    )
-    content = json.loads(output.read_text())
-    (result,) = content["results"]
+    options = ("--sets", "generated-sparse", "--rows", "500", "--repeats", "1")
+    (result,) = report_of("parsing", tmp_path, *options)["results"]
     assert {"parse", "train memory", "train text", "train gzip"} <= result["times"].keys()
     assert result["ratios"]["text / memory"]["cpu"] > 0
-    assert str(tmp_path) not in json.dumps(content)
     assert "text / memory" in capsys.readouterr().out

@@ -4,18 +4,15 @@ import dataclasses
 import json
 import sys
 import time
+from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # `benchmarks` is run from the repository and never installed
-
-from benchmarks import __main__ as command_line  # noqa: E402
-from benchmarks import comparison, datasets, measure, report, vowpal  # noqa: E402
-from benchmarks.measure import Stopwatch, Times  # noqa: E402
+from benchmark_runs import command_line, report_of
+from benchmarks import comparison, datasets, measure, report, study, vowpal
+from benchmarks.measure import Stopwatch, Times
 
 needs_vowpal = pytest.mark.skipif(
     not vowpal.is_available(), reason="the vowpalwabbit wheel is not installed (extra: bench)"
@@ -225,8 +222,11 @@ def test_table_lines():
 
 def test_json_report(tmp_path):
     path = tmp_path / "results" / "report.json"
-    report.write_json(path, report.document([example_result()], "the command", ["a note"]))
+    options = Namespace(command="vowpal", json=path)
+    study.publish(options, [example_result()], skipped=["a note"])
     content = json.loads(path.read_text())
+    assert content["command"] == "python -m benchmarks vowpal --json FILE"
+    assert content["skipped"] == ["a note"]
     assert content["results"] == [example_result()]
     assert content["versions"]["numpy"] == np.__version__
     assert content["machine"]["cores"] > 0
@@ -243,7 +243,7 @@ def test_processor_name(tmp_path):
 def test_command_of_a_report_names_no_place():
     words = ["vowpal", "--data-dir", "/secret", "--json", "/secret/x", "--sets", "glyphs"]
     options = command_line.build_parser().parse_args([*words, "--parameters", '{"loss": "hinge"}'])
-    command = command_line.canonical_command(options)
+    command = study.canonical_command(options)
     assert "secret" not in command
     assert "--data-dir DIR --sets glyphs" in command
     assert """--parameters '{"loss": "hinge"}'""" in command
@@ -253,11 +253,8 @@ def test_command_of_a_report_names_no_place():
 
 
 def run_harness(tmp_path: Path, *arguments: str) -> dict:
-    """Run the command line in this process and return its report."""
-    output = tmp_path / "report.json"
-    places = ["--cache-dir", str(tmp_path / "cache"), "--json", str(output)]
-    command_line.main(["vowpal", "--rows", "400", "--repeats", "1", *places, *arguments])
-    return json.loads(output.read_text())
+    """Compare on a few rows and return the report."""
+    return report_of("vowpal", tmp_path, "--rows", "400", "--repeats", "1", *arguments)
 
 
 @pytest.mark.parametrize(
@@ -294,7 +291,6 @@ def test_vowpal_side_end_to_end(tmp_path, capsys):
         theirs = result["vowpal"]
         assert theirs["train"]["raw"]["cpu"] > theirs["train"]["net"]["cpu"]
         assert theirs["commands"]["train"].startswith("vw -d train.txt --cache_file train.cache")
-        assert str(tmp_path) not in json.dumps(content)
     errors = {r["algorithm"]: r["vowpal"]["error"] for r in content["results"]}
     assert errors["one-against-all"] < 0.5  # 0.995 is chance
     assert "lom-tree" in capsys.readouterr().out
