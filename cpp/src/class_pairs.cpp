@@ -15,7 +15,7 @@ bool everything(std::uint32_t, const ClassPairs::Values&) { return true; }
 std::uint32_t ClassPairs::capacity_for(std::uint32_t pairs) {
   if (pairs == 0) return 0;
   const std::uint32_t slots = pairs + (pairs < 16 ? 1 : (pairs + 1) / 2);
-  const std::uint32_t step = std::max(4u, std::bit_floor(slots) / 4);
+  const std::uint32_t step = std::max<std::uint32_t>(kIdsInGroup, std::bit_floor(slots) / 4);
   return (slots + step - 1) / step * step;
 }
 

@@ -137,6 +137,12 @@ void MappedOneAgainstSome::score(const Rows& rows, std::size_t i, Workspace& ws)
   ws.scores = ws.voting.score;
 }
 
+void MappedOneAgainstSome::score_rows(const Rows& rows, std::size_t begin, std::size_t end,
+                                      Workspace& ws, const Emit& emit) const {
+  if (!rules_.weights_in_pairs) return MappedModel::score_rows(rows, begin, end, ws, emit);
+  score_rows_by_votes(*this, rows, begin, end, n_classes_seen(), ws, false, emit);
+}
+
 ClassView MappedOneAgainstSome::class_view(ClassId y) const {
   const char* accumulators = "classes.bias_accumulators";
   return {class_sums_[2 * y] / unit_, class_sums_[2 * y + 1] / unit_, bias_[y],

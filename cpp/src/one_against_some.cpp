@@ -64,6 +64,12 @@ void OneAgainstSome::score(const Rows& rows, std::size_t i, Workspace& ws) const
   ws.scores = ws.voting.score;
 }
 
+void OneAgainstSome::score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+                                const Emit& emit) const {
+  if (!rules_.weights_in_pairs) return Learner::score_rows(rows, begin, end, ws, emit);
+  score_rows_by_votes(*this, rows, begin, end, n_classes_seen(), ws, ws.shared, emit);
+}
+
 // --- Batches, decay
 // --------------------------------------------------------------------------------------------
 

@@ -2,16 +2,19 @@
 // the weight of the class's linear predictor and the AdaGrad accumulator of that weight.
 //
 // One small open-addressing table per class, in one piece of memory: an example asks each of its
-// few candidates for the same few keys, so that a class costs a few neighbouring cache lines. Keys,
-// then counts with weights, then accumulators, so that prediction reads no accumulators and a key
-// that is not there costs one line.
+// few candidates for the same few keys, so that a class costs a few neighbouring cache lines.
+// Counts with weights, then keys, then accumulators, so that prediction reads no accumulators.
+// Slots come in groups of eight, filled from the first on: what a group knows is one cache line,
+// and its keys are compared at once.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "arena.hpp"
+#include "group_of_ids.hpp"
 #include "intended_race.hpp"
 #include "prefetch.hpp"
 #include "spin_lock.hpp"
@@ -37,10 +40,28 @@ class ClassPairs {
     // Slot of a key, or kNone.
     std::uint32_t find(std::uint32_t key) const {
       if (capacity_ == 0) return kNone;
-      const std::uint32_t* keys = this->keys();
-      for (std::uint32_t i = home(key);; i = next(i)) {
-        if (keys[i] == key + 1) return i;
-        if (keys[i] == 0) return kNone;
+      for (std::uint32_t group = home(key);; group = next(group)) {
+        const std::uint32_t* const keys = this->keys() + group;
+        if (const unsigned here = matches(keys, key + 1))
+          return group + static_cast<std::uint32_t>(std::countr_zero(here));
+        if (keys[kIdsInGroup - 1] == 0) return kNone;
+      }
+    }
+    // What is known of a key, all 0 if nothing is. Whether something is cannot be foreseen, so that
+    // nothing branches on it.
+    Values known(std::uint32_t key) const {
+      static constexpr Values kNothing{};
+      if (capacity_ == 0) return kNothing;
+      for (std::uint32_t group = home(key);; group = next(group)) {
+        const std::uint32_t* const keys = this->keys() + group;
+        const unsigned here = matches(keys, key + 1);
+        const unsigned is_full = keys[kIdsInGroup - 1] != 0;
+        if ((here | (is_full ^ 1u)) == 0) continue;
+        const auto all = std::uintptr_t{0} - static_cast<std::uintptr_t>(here != 0);
+        const Values* const pair = values() + group + std::countr_zero(here | 1u << kIdsInGroup);
+        return *reinterpret_cast<const Values*>(
+            (reinterpret_cast<std::uintptr_t>(pair) & all) |
+            (reinterpret_cast<std::uintptr_t>(&kNothing) & ~all));
       }
     }
     Values& values(std::uint32_t slot) { return this->values()[slot]; }
@@ -51,8 +72,11 @@ class ClassPairs {
     // Needs no lock: where another thread moves the pairs meanwhile, it is of no use, and no harm.
     void prefetch(std::uint32_t key) const {
       const std::uint32_t capacity = relaxed_load(capacity_);
-      if (capacity != 0)
-        recalltree::prefetch(relaxed_load(block_) + sizeof(std::uint32_t) * home(key, capacity));
+      if (capacity == 0) return;
+      const std::byte* const block = relaxed_load(block_);
+      const std::uint32_t group = home(key, capacity);
+      recalltree::prefetch(block + sizeof(Values) * capacity + sizeof(std::uint32_t) * group);
+      recalltree::prefetch(block + sizeof(Values) * group);
     }
 
     // Calls visit(key, slot) for all pairs.
@@ -69,20 +93,27 @@ class ClassPairs {
     static std::size_t bytes(std::uint32_t capacity) {
       return capacity * (sizeof(std::uint32_t) + sizeof(Values) + sizeof(float));
     }
+    // First slot of the group in which a key is looked for first, and of the one after it.
     static std::uint32_t home(std::uint32_t key, std::uint32_t capacity) {
-      return static_cast<std::uint32_t>(std::uint64_t{key * 0x9E3779B1u} * capacity >> 32);
+      const std::uint32_t groups = capacity / kIdsInGroup;
+      return static_cast<std::uint32_t>(std::uint64_t{key * 0x9E3779B1u} * groups >> 32) *
+             kIdsInGroup;
     }
     std::uint32_t home(std::uint32_t key) const { return home(key, capacity_); }
-    std::uint32_t next(std::uint32_t i) const { return i + 1 == capacity_ ? 0 : i + 1; }
-    std::uint32_t* keys() const { return reinterpret_cast<std::uint32_t*>(block_); }
-    Values* values() const { return reinterpret_cast<Values*>(keys() + capacity_); }
-    float* accumulators() const { return reinterpret_cast<float*>(values() + capacity_); }
+    std::uint32_t next(std::uint32_t group) const {
+      return group + kIdsInGroup == capacity_ ? 0 : group + kIdsInGroup;
+    }
+    Values* values() const { return reinterpret_cast<Values*>(block_); }
+    std::uint32_t* keys() const { return reinterpret_cast<std::uint32_t*>(values() + capacity_); }
+    float* accumulators() const { return reinterpret_cast<float*>(keys() + capacity_); }
     std::uint32_t insert(std::uint32_t key) {
-      std::uint32_t i = home(key);
-      while (keys()[i] != 0) i = next(i);
-      keys()[i] = key + 1;
+      std::uint32_t group = home(key);
+      while (keys()[group + kIdsInGroup - 1] != 0) group = next(group);
+      const std::uint32_t slot =
+          group + static_cast<std::uint32_t>(std::countr_zero(matches(keys() + group, 0)));
+      keys()[slot] = key + 1;
       ++size_;
-      return i;
+      return slot;
     }
 
     std::byte* block_ = nullptr;

@@ -61,10 +61,10 @@ class MappedOneAgainstSome final : public MappedModel {
   void prefetch_entries(const ActiveKey&, std::size_t, std::size_t) const {}
   template <class Visit>
   void visit_frequent(bool, Visit visit) const;
-  template <class Visit>
-  void visit_pairs(ClassId y, const std::vector<ActiveKey>& keys, bool, Visit visit) const;
+  template <class Keys, class Visit>
+  void visit_pairs(ClassId y, const Keys& keys, bool, Visit visit) const;
   void prefetch_class(ClassId) const {}
-  void prefetch_pairs(ClassId, const std::vector<ActiveKey>&) const {}
+  void prefetch_pairs(ClassId, std::span<const UnreadKey>) const {}
   std::size_t n_trees() const { return forest_.n_trees(); }
   void descend(const Example& x, std::size_t n_classes, VotingWorkspace& v, Work& work,
                bool) const {
@@ -93,6 +93,9 @@ class MappedOneAgainstSome final : public MappedModel {
 
  protected:
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
+  std::size_t max_rows_together() const override { return kMaxRowsTogether; }
+  void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+                  const Emit& emit) const override;
 
  private:
   // Part [offsets[i], offsets[i + 1]) of a list, wherever the file says that is.
@@ -123,9 +126,8 @@ class MappedOneAgainstSome final : public MappedModel {
       use(static_cast<const float*>(weights.data));
   }
   Array weights_array(const char* name, std::size_t size) const;
-  template <class Stored, class Visit>
-  void visit_pairs_of(ClassId y, const std::vector<ActiveKey>& keys, const Stored* weights,
-                      Visit visit) const;
+  template <class Keys, class Stored, class Visit>
+  void visit_pairs_of(ClassId y, const Keys& keys, const Stored* weights, Visit visit) const;
   void check_keys() const;
   void check_pairs() const;
 
@@ -199,22 +201,20 @@ void MappedOneAgainstSome::visit_class(ClassId y, Visit visit) const {
   with_weights(pair_weights_, visit_all);
 }
 
-template <class Visit>
-void MappedOneAgainstSome::visit_pairs(ClassId y, const std::vector<ActiveKey>& keys, bool,
-                                       Visit visit) const {
+template <class Keys, class Visit>
+void MappedOneAgainstSome::visit_pairs(ClassId y, const Keys& keys, bool, Visit visit) const {
   with_weights(pair_weights_,
                [&](const auto* weights) { visit_pairs_of(y, keys, weights, visit); });
 }
 
 // Keys and pairs are both sorted, so that a search begins where the last one ended.
-template <class Stored, class Visit>
-void MappedOneAgainstSome::visit_pairs_of(ClassId y, const std::vector<ActiveKey>& keys,
-                                          const Stored* weights, Visit visit) const {
+template <class Keys, class Stored, class Visit>
+void MappedOneAgainstSome::visit_pairs_of(ClassId y, const Keys& keys, const Stored* weights,
+                                          Visit visit) const {
   auto [at, end] = range(pair_offsets_, y, pair_keys_.size());
   for (std::uint32_t k = 0; k < keys.size() && at < end; ++k) {
     at = gallop(at, end, keys[k].key);
-    if (at < end && pair_keys_[at] == keys[k].key)
-      visit(k, static_cast<std::uint32_t>(at), counts_[at], widen(weights[at]));
+    if (at < end && pair_keys_[at] == keys[k].key) visit(k, counts_[at], widen(weights[at]));
   }
 }
 

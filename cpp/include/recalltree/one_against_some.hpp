@@ -34,6 +34,7 @@
 #include "learner.hpp"
 #include "prefetch.hpp"
 #include "voting.hpp"
+#include "voting_in_blocks.hpp"
 
 namespace recalltree {
 
@@ -90,12 +91,12 @@ class OneAgainstSome final : public Learner {
   }
   template <class Visit>
   void visit_frequent(bool shared, Visit visit) const;
-  template <class Visit>
-  void visit_pairs(ClassId y, const std::vector<ActiveKey>& keys, bool shared, Visit visit) const;
+  template <class Keys, class Visit>
+  void visit_pairs(ClassId y, const Keys& keys, bool shared, Visit visit) const;
   void prefetch_class(ClassId y) const { prefetch(&pairs_[y]); }
-  void prefetch_pairs(ClassId y, const std::vector<ActiveKey>& keys) const {
+  void prefetch_pairs(ClassId y, std::span<const UnreadKey> keys) const {
     const ClassPairs::Table& table = pairs_[y];
-    for (const ActiveKey& key : keys) table.prefetch(key.key);
+    for (const UnreadKey& key : keys) table.prefetch(key.key);
   }
   std::size_t n_trees() const { return forest_.n_trees(); }
   void descend(const Example& x, std::size_t n_classes, VotingWorkspace& v, Work& work,
@@ -134,6 +135,9 @@ class OneAgainstSome final : public Learner {
   void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
                  bool shared) override;
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
+  std::size_t max_rows_together() const override { return kMaxRowsTogether; }
+  void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+                  const Emit& emit) const override;
   void begin_batch(const Batch& batch) override;
   void end_batch() override { n_reached_ = n_classes(); }
   void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
@@ -237,16 +241,14 @@ void OneAgainstSome::visit_frequent(bool shared, Visit visit) const {
     if (visit(entry.label)) return;
 }
 
-template <class Visit>
-RECALLTREE_INLINE void OneAgainstSome::visit_pairs(ClassId y, const std::vector<ActiveKey>& keys,
-                                                   bool shared, Visit visit) const {
+template <class Keys, class Visit>
+RECALLTREE_INLINE void OneAgainstSome::visit_pairs(ClassId y, const Keys& keys, bool shared,
+                                                   Visit visit) const {
   auto& table = const_cast<ClassPairs::Table&>(pairs_[y]);
   SpinLock::Guard guard(table.lock, shared);
   for (std::uint32_t k = 0; k < keys.size(); ++k) {
-    const std::uint32_t slot = table.find(keys[k].key);
-    if (slot == ClassPairs::kNone) continue;
-    const ClassPairs::Values& pair = table.values(slot);
-    visit(k, slot, pair.count, pair.weight);
+    const ClassPairs::Values pair = table.known(keys[k].key);
+    visit(k, pair.count, pair.weight);
   }
 }
 

@@ -51,6 +51,8 @@ class Predictor {
 
   using Emit = std::function<void(std::size_t row, const ClassId* labels, const float* scores,
                                   std::size_t n)>;
+  // Up to so many rows are scored together.
+  virtual std::size_t max_rows_together() const { return 64; }
   // Scores rows [begin, end). Overridden where blocks of rows are quicker than single rows.
   virtual void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                           const Emit& emit) const;

@@ -9,7 +9,7 @@
 //   prefetch_entries(key)
 //   visit_frequent(shared, visit)             the most frequent classes, until visit(label) is true
 //   visit_pairs(y, keys, shared, visit)       what a class knows of the keys: visit(position among
-//   prefetch_class(y), prefetch_pairs(y, keys)  them, slot, count, weight)
+//   prefetch_class(y), prefetch_pairs(y, keys)  them, count, weight), 0 or no visit for nothing
 //   n_trees(), descend(x, n_classes, workspace, work, shared)
 //   vote_of_node(key, shared, vote)           the labels of a node: vote(label, vote)
 //   affinity_scale(), share_scale(),          A, S and B
@@ -19,6 +19,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -140,25 +141,43 @@ void find_candidates(const Model& model, const Own& own, Workspace& ws, bool sha
   v.n_found = v.candidates.size();
 }
 
+// The number, or 0, without a branch.
+inline float kept_if(bool condition, float number) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(number) &
+                              (0u - static_cast<std::uint32_t>(condition)));
+}
+
 // What a candidate knows of some keys, as far as their histograms did not tell. For the class that
 // is left out, `own_root` takes the place of the roots.
-template <class Model>
-void add_pairs(const Model& model, const std::vector<ActiveKey>& keys, const float* own_root,
-               Candidate& candidate, Work& work, bool shared) {
+template <class Model, class Keys>
+void add_pairs(const Model& model, ClassId label, const Keys& keys, const float* own_root,
+               Sums& candidate, Work& work, bool shared) {
   work.pair_lookups += keys.size();
   const float S = model.rules().features_vote ? model.share_scale() : 0.0f;
-  model.visit_pairs(candidate.label, keys, shared,
-                    [&](std::uint32_t k, std::uint32_t, float count, float weight) {
-                      ++work.pairs_found;
-                      const ActiveKey& key = keys[k];
-                      float root = std::sqrt(count);
-                      if (own_root != nullptr)
-                        root = own_root[k];
-                      else if (root > key.unread)
-                        return;
-                      candidate.sums.affinity += key.pull * root;
-                      candidate.sums.rest += S * key.pull * key.rarity * root + key.value * weight;
-                    });
+  Sums sums = candidate;
+  std::uint64_t found = 0;
+  model.visit_pairs(label, keys, shared, [&](std::uint32_t k, float count, float weight) {
+    const auto& key = keys[k];
+    found += count > 0.0f;
+    float root = std::sqrt(count);
+    if (own_root != nullptr) {
+      root = own_root[k];
+    } else {
+      const bool is_new = root <= key.unread;
+      root = kept_if(is_new, root), weight = kept_if(is_new, weight);
+    }
+    sums.affinity += key.pull * root;
+    sums.rest += S * key.pull * key.rarity * root + key.value * weight;
+  });
+  work.pairs_found += found;
+  candidate = sums;
+}
+
+// The keys with histograms that were not read to the end.
+inline void find_unread(VotingWorkspace& v) {
+  v.unread.clear();
+  for (const ActiveKey& key : v.keys)
+    if (key.unread > 0.0f) v.unread.emplace_back(key);
 }
 
 // What the histograms did not tell of the candidates from `from` on.
@@ -167,9 +186,7 @@ void complete_sums(const Model& model, std::size_t from, const Own& own, Workspa
                    bool shared) {
   VotingWorkspace& v = ws.voting;
   const bool leaves_out = own.left_out() != kNoClass;
-  v.unread.clear();
-  for (const ActiveKey& key : v.keys)
-    if (key.unread > 0.0f) v.unread.push_back(key);
+  find_unread(v);
   // All at once: the pairs of the candidates are anywhere, and memory answers many at a time.
   for (std::size_t c = from; c < v.candidates.size(); ++c)
     model.prefetch_class(v.candidates[c].label);
@@ -178,16 +195,16 @@ void complete_sums(const Model& model, std::size_t from, const Own& own, Workspa
   for (std::size_t c = from; c < v.candidates.size(); ++c) {
     Candidate& candidate = v.candidates[c];
     if (c < v.n_found && candidate.label != own.left_out()) {
-      add_pairs(model, v.unread, nullptr, candidate, ws.work, shared);
+      add_pairs(model, candidate.label, v.unread, nullptr, candidate.sums, ws.work, shared);
       continue;
     }
     // What was read of the example's own class holds the example itself; or nothing was read.
     candidate.sums.affinity = candidate.sums.rest = 0.0f;
     if (leaves_out) {
-      add_pairs(model, v.keys, v.own_root.data(), candidate, ws.work, shared);
+      add_pairs(model, candidate.label, v.keys, v.own_root.data(), candidate.sums, ws.work, shared);
     } else {
       for (ActiveKey& key : v.keys) key.unread = std::numeric_limits<float>::infinity();
-      add_pairs(model, v.keys, nullptr, candidate, ws.work, shared);
+      add_pairs(model, candidate.label, v.keys, nullptr, candidate.sums, ws.work, shared);
     }
   }
 }
@@ -277,15 +294,14 @@ VoteShares share_votes(const Model& model, const Rows& rows, std::size_t i,
       model.vote_of_node(v.node_keys[t], false, [&](ClassId label, float vote) {
         if (label == y) found.node_votes[c * n_nodes + t] = B * vote;
       });
-    model.visit_pairs(
-        y, v.keys, false, [&](std::uint32_t k, std::uint32_t, float count, float weight) {
-          const auto place =
-              std::lower_bound(found.features.begin(), found.features.end(), v.keys[k].key);
-          const auto at = c * n_features + static_cast<std::size_t>(place - found.features.begin());
-          if (rules.weights_in_pairs) found.predictors[at] = v.keys[k].value * weight;
-          found.votes[at] = v.keys[k].pull * std::sqrt(count) *
-                            (A * model.inverse_norm(y) + S * v.keys[k].rarity);
-        });
+    model.visit_pairs(y, v.keys, false, [&](std::uint32_t k, float count, float weight) {
+      const auto place =
+          std::lower_bound(found.features.begin(), found.features.end(), v.keys[k].key);
+      const auto at = c * n_features + static_cast<std::size_t>(place - found.features.begin());
+      if (rules.weights_in_pairs) found.predictors[at] = v.keys[k].value * weight;
+      found.votes[at] =
+          v.keys[k].pull * std::sqrt(count) * (A * model.inverse_norm(y) + S * v.keys[k].rarity);
+    });
     if (rules.weights_in_pairs) continue;
     const RowContents row = model.predictors().contents(y);
     for (std::size_t k = 0; k < n_features; ++k)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "feature_weighting.hpp"
+#include "voted_rows.hpp"
 #include "votes.hpp"
 
 namespace recalltree {
@@ -63,7 +64,7 @@ struct Promise {
 struct VotingWorkspace {
   std::vector<ActiveKey> keys;
   std::vector<Promise> promises;
-  std::vector<ActiveKey> unread;  // keys with histograms that were not read to the end
+  std::vector<UnreadKey> unread;  // keys with histograms that were not read to the end
   Votes votes;
   std::vector<Candidate> candidates;
   std::size_t n_voted = 0;  // candidates that some key voted for; the others fill up
@@ -80,6 +81,7 @@ struct VotingWorkspace {
   std::vector<Route> routes;  // by tree
   std::vector<NodeKey> node_keys;
   std::vector<std::vector<Passed>> passed;  // by tree and depth
+  VotedRows voted;                          // of a prediction
   float own_node_vote = 0.0f;               // of the nodes for the example's class
   std::vector<Hyperplane> hyperplanes;      // by tree and place, as far as they were asked for
 };
