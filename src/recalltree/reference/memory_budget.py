@@ -153,10 +153,10 @@ def slots(n):
 
     Examples
     --------
-    >>> [slots(n) for n in (0, 1, 3, 4, 15, 16, 22, 1000)]
-    [0, 4, 4, 8, 16, 24, 40, 1536]
+    >>> [slots(n) for n in (0, 1, 3, 8, 15, 16, 22, 1000)]
+    [0, 8, 8, 16, 16, 24, 40, 1536]
     """
-    return in_steps(n + (1 if n < 16 else (n + 1) // 2)) if n else 0
+    return in_steps(n + (1 if n < 16 else (n + 1) // 2), least=8) if n else 0
 
 
 def histogram_bytes(n, max_labels):
@@ -172,13 +172,13 @@ def histogram_bytes(n, max_labels):
     return -(-ENTRY_BYTES * entries // ENTRIES_ALIGNED_TO) * ENTRIES_ALIGNED_TO
 
 
-def in_steps(n):
-    """Round up to a multiple of 4, and of a quarter of the next smaller power of two.
+def in_steps(n, least=4):
+    """Round up to a multiple of the least step, and of a quarter of the next smaller power of two.
 
     Examples
     --------
     >>> [in_steps(n) for n in (0, 3, 16, 17, 33, 100)]
     [0, 4, 16, 20, 40, 112]
     """
-    step = max(4, 2 ** int(math.log2(n)) // 4) if n else 4
+    step = max(least, 2 ** int(math.log2(n)) // 4) if n else least
     return -(-n // step) * step
