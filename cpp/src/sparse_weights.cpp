@@ -3,45 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #include "recalltree/intended_race.hpp"
-#include "recalltree/prefetch.hpp"
 
 namespace recalltree {
 namespace {
 
-// Where a row belongs: 2^32 / golden ratio spreads consecutive ids, the product maps them to the
-// buckets.
-inline std::size_t home(RowId row, std::size_t n_buckets) {
-  return static_cast<std::size_t>((std::uint64_t{row * 0x9E3779B1u} * n_buckets) >> 32);
-}
-
-// The next larger number with at most three significant bits: few sizes, so that the arena can
-// reuse what was outgrown.
-std::size_t rounded(std::size_t n) {
-  const int shift = std::max(0, static_cast<int>(std::bit_width(n)) - 3);
-  return ((n + (std::size_t{1} << shift) - 1) >> shift) << shift;
-}
-
-// One bit for each of the eight ids that equals this one.
-inline unsigned matches(const std::uint32_t* ids, std::uint32_t id) {
-#if defined(__SSE2__)
-  const __m128i wanted = _mm_set1_epi32(static_cast<int>(id));
-  const __m128i low =
-      _mm_cmpeq_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(ids)), wanted);
-  const __m128i high =
-      _mm_cmpeq_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(ids + 4)), wanted);
-  const __m128i both = _mm_packs_epi16(_mm_packs_epi32(low, high), _mm_setzero_si128());
-  return static_cast<unsigned>(_mm_movemask_epi8(both));
-#else
-  unsigned bits = 0;
-  for (unsigned i = 0; i < 8; ++i) bits |= static_cast<unsigned>(ids[i] == id) << i;
-  return bits;
-#endif
-}
+// So many weights, at least, are on their way from memory while others are worked on.
+constexpr std::size_t kInFlight = 32;
 
 }  // namespace
 
@@ -49,32 +17,19 @@ RowId SparseWeights::add_row() {
   return static_cast<RowId>(rows_.add([](Row&) {}));
 }
 
-inline SparseWeights::Place SparseWeights::find(const Column& column, RowId row) {
-  for (std::size_t b = home(row, column.n_buckets);; b = b + 1 < column.n_buckets ? b + 1 : 0) {
-    Bucket& bucket = column.buckets[b];
-    if (const unsigned here = matches(bucket.rows_plus_1, row + 1))
-      return {&bucket, static_cast<std::size_t>(std::countr_zero(here)), true};
-    if (bucket.rows_plus_1[kSlots - 1] == 0) {
-      const unsigned free = matches(bucket.rows_plus_1, 0);
-      return {&bucket, static_cast<std::size_t>(std::countr_zero(free)), false};
-    }
-  }
-}
-
-// Room for `more` rows, at most three quarters full.
-void SparseWeights::make_room(Column& column, std::size_t more) {
-  const std::size_t needed = column.size + more;
-  if (needed * 4 <= std::size_t{column.n_buckets} * kSlots * 3) return;
-  rebuild(column, rounded(needed * 3 / (2 * kSlots) + 1));
+void SparseWeights::make_room(SparseColumn& column, std::size_t more) {
+  if (!column.has_room_for(column.size + more))
+    rebuild(column, SparseColumn::buckets_for(column.size + more));
 }
 
 // Moves a column to another number of buckets, without the slots of retired rows.
-void SparseWeights::rebuild(Column& column, std::size_t n_buckets) {
-  Column larger;
-  larger.buckets = static_cast<Bucket*>(arena_.allocate(bytes(n_buckets)));
+void SparseWeights::rebuild(SparseColumn& column, std::size_t n_buckets) {
+  SparseColumn larger;
+  larger.buckets =
+      static_cast<SparseColumn::Bucket*>(arena_.allocate(SparseColumn::bytes(n_buckets)));
   larger.n_buckets = static_cast<std::uint32_t>(n_buckets);
   visit(column,
-        [&](RowId row, float value, float accumulated) { put(larger, row, value, accumulated); });
+        [&](RowId row, float value, float accumulated) { larger.put(row, value, accumulated); });
   // What was not put again belonged to retired rows.
   for (std::size_t b = 0; larger.size < column.size && b < column.n_buckets; ++b)
     for (const std::uint32_t id : column.buckets[b].rows_plus_1)
@@ -82,52 +37,41 @@ void SparseWeights::rebuild(Column& column, std::size_t n_buckets) {
         rows_[id - 1].n_slots.fetch_sub(1, std::memory_order_relaxed);
         retired_slots_.fetch_sub(1, std::memory_order_relaxed);
       }
-  if (column.buckets) arena_.release(column.buckets, bytes(column.n_buckets));
+  if (column.buckets) arena_.release(column.buckets, SparseColumn::bytes(column.n_buckets));
   column.buckets = larger.buckets;
   column.n_buckets = larger.n_buckets;
   column.size = larger.size;
 }
 
-void SparseWeights::put(Column& column, RowId row, float value, float accumulated) {
-  const Place place = find(column, row);
-  place.bucket->rows_plus_1[place.at] = row + 1;
-  place.bucket->values[place.at] = value;
-  accumulator(column, place) = accumulated;
-  ++column.size;
-}
-
 template <class Visit>
-void SparseWeights::visit(const Column& column, Visit visit) const {
-  for (std::size_t b = 0; b < column.n_buckets; ++b) {
-    const Bucket& bucket = column.buckets[b];
-    for (std::size_t i = 0; i < kSlots && bucket.rows_plus_1[i] != 0; ++i)
-      if (const RowId row = bucket.rows_plus_1[i] - 1; !rows_[row].retired)
-        visit(row, relaxed_load(bucket.values[i]), relaxed_load(column.accumulators()[b].of[i]));
-  }
+void SparseWeights::visit(const SparseColumn& column, Visit visit) const {
+  if (retired_slots_.load(std::memory_order_relaxed) == 0) return column.visit(visit);
+  column.visit([&](RowId row, float value, float accumulated) {
+    if (!rows_[row].retired) visit(row, value, accumulated);
+  });
 }
 
 void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out,
                            bool shared) const {
+  if (n == 0) return;
   for (std::size_t i = 0; i < n; ++i) out[i] = bias_ ? relaxed_load(rows_[rows[i]].bias) : 0.0f;
-  const std::size_t m = x.keys.size();
-  // One thread alone can fetch the next feature's buckets while it works on this one's.
+  // One thread alone can fetch the next features' buckets while it works on this one's.
   const auto fetch = [&](std::size_t k) {
-    const Column* column = k < m && !shared ? columns_.peek(x.keys[k]) : nullptr;
-    if (column == nullptr || column->buckets == nullptr) return;
-    for (std::size_t i = 0; i < n; ++i)
-      prefetch(column->buckets + home(rows[i], column->n_buckets));
+    if (const SparseColumn* next = shared ? nullptr : column(x.keys, k))
+      for (std::size_t i = 0; i < n; ++i) next->prefetch_value(rows[i]);
   };
-  fetch(0);
-  for (std::size_t k = 0; k < m; ++k) {
-    fetch(k + 1);
-    Column* column = columns_.peek(x.keys[k]);
+  const std::size_t ahead = 1 + kInFlight / n;
+  for (std::size_t k = 0; k < ahead; ++k) fetch(k);
+  for (std::size_t k = 0; k < x.keys.size(); ++k) {
+    fetch(k + ahead);
+    SparseColumn* column = columns_.peek(x.keys[k]);
     if (column == nullptr) continue;
     SpinLock::Guard guard(column->lock, shared);
     if (column->buckets == nullptr) continue;
     const float z = x.values[k];
     for (std::size_t i = 0; i < n; ++i)
-      if (const Place place = find(*column, rows[i]); place.found)
-        out[i] += relaxed_load(place.bucket->values[place.at]) * z;
+      if (const auto place = column->find(rows[i]); place.found)
+        out[i] += relaxed_load(place.value()) * z;
   }
 }
 
@@ -141,34 +85,43 @@ void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& 
   float moved[kBlock] = {};
   for (std::size_t i = 0; i < n; ++i) active += weighted_g2[i] != 0.0f;
   if (active == 0) return;
+  // The values have just been read for the scores.
+  const auto fetch = [&](std::size_t k) {
+    if (const SparseColumn* next = shared ? nullptr : column(x.keys, k))
+      for (std::size_t i = 0; i < n; ++i)
+        if (weighted_g2[i] != 0.0f) next->prefetch_accumulator(rows[i]);
+  };
+  const std::size_t ahead = 1 + kInFlight / n;
+  for (std::size_t k = 0; k < ahead; ++k) fetch(k);
   for (std::size_t k = 0; k < m; ++k) {
-    Column& column = columns_.touch(x.keys[k]);
+    fetch(k + ahead);
+    SparseColumn& column = columns_.touch(x.keys[k]);
     const float z = x.values[k];
     float* r = steps.r.data() + k * kBlock;
     float** targets = steps.targets.data() + k * kBlock;
     SpinLock::Guard guard(column.lock, shared);
-    if ((column.size + active) * 4 > std::size_t{column.n_buckets} * kSlots * 3) {
+    if (!column.has_room_for(column.size + active)) {
       // Nearly full: make room for those that are really new.
       std::size_t missing = 0;
       for (std::size_t i = 0; i < n; ++i)
         missing +=
-            weighted_g2[i] != 0.0f && (column.buckets == nullptr || !find(column, rows[i]).found);
+            weighted_g2[i] != 0.0f && (column.buckets == nullptr || !column.find(rows[i]).found);
       make_room(column, missing);
     }
     steps.tables[k] = column.buckets;
     for (std::size_t i = 0; i < n; ++i) {
       if (weighted_g2[i] == 0.0f) continue;
-      const Place place = find(column, rows[i]);
+      const auto place = column.find(rows[i]);
       if (!place.found) {
         place.bucket->rows_plus_1[place.at] = rows[i] + 1;
         ++column.size;
         rows_[rows[i]].n_slots.fetch_add(1, std::memory_order_relaxed);
       }
-      float& accumulated = accumulator(column, place);
+      float& accumulated = column.accumulator(place);
       const float G = relaxed_load(accumulated) + weighted_g2[i] * (z * z);
       relaxed_store(accumulated, G);
       r[i] = z / std::sqrt(G + kAccumulatorOffset);
-      targets[i] = &place.bucket->values[place.at];
+      targets[i] = &place.value();
       moved[i] += z * r[i];
     }
   }
@@ -190,7 +143,7 @@ void SparseWeights::apply(const RowId* rows, std::size_t n, const Example& x,
                           const float* shrinkage, bool shared) {
   if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
   for (std::size_t k = 0; k < x.keys.size(); ++k) {
-    Column& column = columns_[x.keys[k]];
+    SparseColumn& column = columns_[x.keys[k]];
     SpinLock::Guard guard(column.lock, shared);
     // Another part of the same models, or another thread, may have moved the feature to more
     // buckets.
@@ -200,8 +153,8 @@ void SparseWeights::apply(const RowId* rows, std::size_t n, const Example& x,
       const float r = steps.r.data()[k * kBlock + i];
       float* target = steps.targets[k * kBlock + i];
       if (stale) {
-        const Place place = find(column, rows[i]);
-        target = &place.bucket->values[place.at];
+        const auto place = column.find(rows[i]);
+        target = &place.value();
       }
       float v = relaxed_load(*target);
       if (shrinkage[i] > 0.0f) v *= std::max(0.0f, 1.0f - shrinkage[i] * (r / x.values[k]));
@@ -221,7 +174,7 @@ RowId SparseWeights::renew(RowId row) {
   rows_[row].retired = true;
   retired_.push_back(row);
   retired_slots_ += rows_[row].n_slots;
-  if (retired_slots_ * bytes(1) * 4 > arena_.used() * kSlots) sweep();
+  if (retired_slots_ * SparseColumn::bytes(1) * 4 > arena_.used() * SparseColumn::kSlots) sweep();
   for (RowId& old : retired_) {
     if (rows_[old].n_slots != 0) continue;
     const RowId reused = old;
@@ -236,11 +189,11 @@ RowId SparseWeights::renew(RowId row) {
 
 void SparseWeights::sweep() {
   for (std::size_t key = 0; key < columns_.size() && retired_slots_ > 0; ++key) {
-    Column* column = columns_.peek(key);
+    SparseColumn* column = columns_.peek(key);
     if (column == nullptr || column->buckets == nullptr) continue;
     std::size_t live = 0;
     visit(*column, [&](RowId, float, float) { ++live; });
-    if (live < column->size) rebuild(*column, rounded(live * 3 / (2 * kSlots) + 1));
+    if (live < column->size) rebuild(*column, SparseColumn::buckets_for(live));
   }
 }
 
@@ -249,13 +202,13 @@ RowContents SparseWeights::contents(RowId id) const {
   all.bias = rows_[id].bias;
   all.bias_accumulator = rows_[id].bias_accumulator;
   for (std::uint32_t key = 0; key < columns_.size(); ++key) {
-    const Column* column = columns_.peek(key);
+    const SparseColumn* column = columns_.peek(key);
     if (column == nullptr || column->buckets == nullptr) continue;
-    const Place place = find(*column, id);
+    const auto place = column->find(id);
     if (!place.found) continue;
     all.keys.push_back(key);
-    all.weights.push_back(place.bucket->values[place.at]);
-    all.accumulators.push_back(accumulator(*column, place));
+    all.weights.push_back(place.value());
+    all.accumulators.push_back(column->accumulator(place));
   }
   return all;
 }
@@ -275,7 +228,7 @@ void SparseWeights::save(const std::string& name, State& state,
   for (std::size_t i = 0; i < kept.size(); ++i) number[kept[i]] = static_cast<RowId>(i);
   for (std::size_t key = 0; key < columns_.size(); ++key) {
     entries.clear();
-    if (const Column* column = columns_.peek(key))
+    if (const SparseColumn* column = columns_.peek(key))
       visit(*column, [&](RowId row, float value, float accumulated) {
         if (number[row] != kNoRow) entries.push_back({number[row], value, accumulated});
       });
@@ -323,12 +276,12 @@ void SparseWeights::load(const std::string& name, const State& state) {
     check(offsets[key] <= offsets[key + 1] && offsets[key + 1] <= rows.size(),
           ".offsets' is not increasing");
     if (offsets[key] == offsets[key + 1]) continue;
-    Column& column = columns_.touch(key);
+    SparseColumn& column = columns_.touch(key);
     make_room(column, offsets[key + 1] - offsets[key]);
     for (std::size_t k = offsets[key]; k < offsets[key + 1]; ++k) {
       check(rows[k] < size(), ".rows' names a row that does not exist");
-      check(!find(column, rows[k]).found, ".rows' repeats a row");
-      put(column, rows[k], weights[k], accumulators[k]);
+      check(!column.find(rows[k]).found, ".rows' repeats a row");
+      column.put(rows[k], weights[k], accumulators[k]);
       rows_[rows[k]].n_slots.fetch_add(1, std::memory_order_relaxed);
     }
   }
