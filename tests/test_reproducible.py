@@ -106,6 +106,20 @@ def test_prediction_does_not_depend_on_n_jobs(variant, make):
 
 
 @variants
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_prediction_does_not_depend_on_the_rows_beside_it(variant, make):
+    X, y = digits(600)
+    X = make(X + np.linspace(0, 1, 64) * (X > 0))  # fractions: the order of additions matters
+    clf = clone(variant).fit(X, y)
+    together = clf.candidates(X)
+    for i in range(0, 600, 7):
+        alone = clf.candidates(X[i : i + 1])
+        row = slice(together.indptr[i], together.indptr[i + 1])
+        np.testing.assert_array_equal(alone.indices, together.indices[row])
+        np.testing.assert_array_equal(alone.data, together.data[row])
+
+
+@variants
 def test_prediction_by_several_threads_at_once(variant):
     X, y = digits(1000)
     clf = clone(variant).fit(X, y)

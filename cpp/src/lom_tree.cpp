@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "recalltree/descent.hpp"
+
 namespace recalltree {
 
 LOMTree::LOMTree(const LOMTreeConfig& config)
@@ -164,9 +166,30 @@ void LOMTree::score(const Rows& rows, std::size_t i, Workspace& ws) const {
   ws.shadow_margins.clear();
   descend(ws.x, ws.route, ws.shadow_margins);
   ws.work.router_evaluations += ws.shadow_margins.size();
+  score_leaf(ws.route.back(), ws);
+}
+
+void LOMTree::score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+                         const Emit& emit) const {
+  Descent descent;
+  for (; begin < end; begin += descent.nodes.size()) {
+    descent.read(end - begin,
+                 [&](std::size_t e, Example& x) { learner_.scale.read(rows, begin + e, x); });
+    ws.work.router_evaluations += descent.run(
+        root_, *routers_, [&](NodeId n) { return nodes_[n].is_leaf(); },
+        [&](NodeId n) { return nodes_[n].router; },
+        [&](NodeId n, float f) { return f > 0.0f ? nodes_[n].right : nodes_[n].left; });
+    for (std::size_t e = 0; e < descent.nodes.size(); ++e) {
+      score_leaf(descent.nodes[e], ws);
+      emit(begin + e, ws.labels.data(), ws.scores.data(), ws.labels.size());
+    }
+  }
+}
+
+void LOMTree::score_leaf(NodeId leaf, Workspace& ws) const {
   ws.labels.clear();
   ws.scores.clear();
-  for (const auto& [label, count] : leaf_labels(ws.route.back())) {
+  for (const auto& [label, count] : leaf_labels(leaf)) {
     ws.labels.push_back(label);
     ws.scores.push_back(static_cast<float>(count));
   }

@@ -17,14 +17,13 @@ void Predictor::score_rows(const Rows& rows, std::size_t begin, std::size_t end,
 }
 
 void Predictor::for_each_row(const Rows& rows, std::size_t n_threads, const Emit& emit) const {
-  constexpr std::size_t kLeast = 64;
-  // Threads need pieces enough that none waits long for the last one.
-  const std::size_t most = n_threads > 1 ? rows.n_rows / (4 * n_threads) : rows.n_rows;
-  const std::size_t piece = std::max(kLeast, std::min(max_rows_together(), most));
   std::shared_lock lock(mutex_);
   const auto prepared = prepare_prediction(rows.n_rows);
-  Pieces pieces(rows.n_rows, piece);
-  run_team(std::min(n_threads, rows.n_rows / kLeast + 1), [&](std::size_t, std::size_t) {
+  const std::size_t team = std::min(n_threads, rows.n_rows / kPiece + 1);
+  // Several pieces for each of several threads, so that they end at about the same time.
+  const std::size_t share = team > 1 ? rows.n_rows / (4 * team) : rows.n_rows;
+  Pieces pieces(rows.n_rows, std::clamp(share, kPiece, rows_at_once()));
+  run_team(team, [&](std::size_t, std::size_t) {
     Workspace ws;
     ws.prepared = prepared.get();
     for (std::size_t begin, end; pieces.next(begin, end);) score_rows(rows, begin, end, ws, emit);

@@ -54,10 +54,15 @@ class LOMTree final : public Learner {
   void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
                  bool shared) override;
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
+  void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+                  const Emit& emit) const override;
+  std::size_t rows_at_once() const override { return std::size_t{1} << 12; }
   // Swaps change the shape of the tree, so that one thread learns, whatever the size of the team.
   void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
 
  private:
+  // A leaf's classes into ws.labels and ws.scores.
+  void score_leaf(NodeId leaf, Workspace& ws) const;
   void descend(const Example& x, std::vector<NodeId>& route, std::vector<float>& margins) const;
   float update_router(NodeId n, float margin, ClassId y, double weight, Workspace& ws);
   bool split(NodeId n);

@@ -51,13 +51,16 @@ class Predictor {
 
   using Emit = std::function<void(std::size_t row, const ClassId* labels, const float* scores,
                                   std::size_t n)>;
-  // Up to so many rows are scored together.
-  virtual std::size_t max_rows_together() const { return 64; }
-  // Scores rows [begin, end). Overridden where blocks of rows are quicker than single rows.
+  // Scores rows [begin, end), in any order. Overridden where blocks of rows are quicker than single
+  // rows.
   virtual void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                           const Emit& emit) const;
+  // How many rows score_rows gains from having at a time.
+  virtual std::size_t rows_at_once() const { return kPiece; }
   // Before a prediction over many rows; what it returns lives as long as the prediction.
   virtual std::shared_ptr<const void> prepare_prediction(std::size_t) const { return nullptr; }
+
+  static constexpr std::size_t kPiece = 64;  // rows that a thread takes at a time, at least
 
   LearnerConfig config_;
   std::uint64_t n_examples_ = 0;

@@ -55,6 +55,9 @@ class RecallTree final : public Learner {
   void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
                  bool shared) override;
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
+  void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+                  const Emit& emit) const override;
+  std::size_t rows_at_once() const override { return std::size_t{1} << 15; }
   void begin_batch(const Batch& batch) override;
   void end_batch() override;
   void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
@@ -82,6 +85,10 @@ class RecallTree final : public Learner {
   // Scores of ws.candidates at the end of a route, into ws.scores.
   void score_candidates(const Example& x, const std::vector<NodeId>& route, Workspace& ws,
                         bool shared) const;
+  // What prediction needs of each node, if there are many rows to predict.
+  struct Packed;
+  std::vector<NodeId> stops_of(const Rows& rows, std::size_t begin, std::size_t end,
+                               const Packed& packed, Workspace& ws) const;
   // Whether y wins among the scored ws.candidates if its count is taken to be smaller by `added`.
   static bool wins(ClassId y, double added, const Workspace& ws);
 
@@ -98,8 +105,6 @@ class RecallTree final : public Learner {
   double decay_origin_ = 0.0;
   mutable std::shared_mutex interactions_mutex_;
   std::unordered_map<std::uint64_t, RowId> interaction_rows_;
-
-  struct Packed;
 };
 
 }  // namespace recalltree

@@ -7,20 +7,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "group_of_ids.hpp"
 #include "intended_race.hpp"
 #include "prefetch.hpp"
 #include "spin_lock.hpp"
 #include "types.hpp"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace recalltree {
 
 // Whoever made it owns the buckets. Guarded by the lock while several threads learn.
 struct SparseColumn {
-  static constexpr std::size_t kSlots = 8;
+  static constexpr std::size_t kSlots = kIdsInGroup;
   struct alignas(64) Bucket {
     std::uint32_t rows_plus_1[kSlots];  // filled from the front; 0: free
     float values[kSlots];               // 0 where free
@@ -100,24 +97,6 @@ struct SparseColumn {
         visit(bucket.rows_plus_1[i] - 1, relaxed_load(bucket.values[i]),
               relaxed_load(accumulators()[b].of[i]));
     }
-  }
-
- private:
-  // One bit for each of the eight ids that equals this one.
-  static unsigned matches(const std::uint32_t* ids, std::uint32_t id) {
-#if defined(__SSE2__)
-    const __m128i wanted = _mm_set1_epi32(static_cast<int>(id));
-    const __m128i low =
-        _mm_cmpeq_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(ids)), wanted);
-    const __m128i high =
-        _mm_cmpeq_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(ids + 4)), wanted);
-    const __m128i both = _mm_packs_epi16(_mm_packs_epi32(low, high), _mm_setzero_si128());
-    return static_cast<unsigned>(_mm_movemask_epi8(both));
-#else
-    unsigned bits = 0;
-    for (unsigned i = 0; i < 8; ++i) bits |= static_cast<unsigned>(ids[i] == id) << i;
-    return bits;
-#endif
   }
 };
 

@@ -24,6 +24,10 @@ class SparseWeights final : public Weights {
   std::size_t size() const override { return rows_.size(); }
   void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
               bool shared) const override;
+  void score_each(const RowId* rows, const Example* const* xs, std::size_t n,
+                  float* out) const override;
+  void score_all(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
+                 float* out) const override;
   void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
                   Steps& steps, double* c, bool shared) override;
   void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
@@ -47,6 +51,8 @@ class SparseWeights final : public Weights {
     SparseColumn* column = k < keys.size() ? columns_.peek(keys[k]) : nullptr;
     return column != nullptr && column->buckets != nullptr ? column : nullptr;
   }
+  void score_together(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
+                      float* out) const;
   void make_room(SparseColumn& column, std::size_t more);
   void rebuild(SparseColumn& column, std::size_t n_buckets);
   void sweep();

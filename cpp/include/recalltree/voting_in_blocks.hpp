@@ -12,7 +12,7 @@ namespace recalltree {
 
 // Rows that are scored together: enough that several name the same class, few enough that what is
 // kept of them, about half a kilobyte each, stays in the caches.
-inline constexpr std::size_t kMaxRowsTogether = 4096;
+inline constexpr std::size_t kRowsAtOnce = 4096;
 
 // Of a model whose predictors' weights are in the pairs.
 template <class Model, class Emit>

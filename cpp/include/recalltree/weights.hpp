@@ -52,6 +52,18 @@ class Weights {
     scores(&row, 1, x, &p, shared);
     return p;
   }
+  // Scores of many examples, while nobody learns; to the bit those of scores(). out[i]: of row
+  // rows[i] on *xs[i]; kNoRow scores 0.
+  virtual void score_each(const RowId* rows, const Example* const* xs, std::size_t n,
+                          float* out) const {
+    for (std::size_t i = 0; i < n; ++i)
+      out[i] = rows[i] == kNoRow ? 0.0f : score(rows[i], *xs[i], false);
+  }
+  // out[e * n + i]: of row rows[i] on xs[e].
+  virtual void score_all(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
+                         float* out) const {
+    for (std::size_t e = 0; e < m; ++e) scores(rows, n, xs[e], out + e * n, false);
+  }
 
   // weighted_g2[i] = 0 leaves row i out.
   virtual void accumulate(const RowId* rows, std::size_t n, const Example& x,
