@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import shlex
-import shutil
-import subprocess
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from benchmarks.compiled import library
+
 SOURCE = Path(__file__).with_suffix(".c")
-COMPILERS = ("cc", "gcc", "clang")  # if the environment variable CC names none
 
 
 @dataclass(frozen=True)
@@ -39,31 +35,12 @@ class MemorySpeed:
         return cls(array_bytes, 1 / per_byte, latency, line)
 
 
-def compiler() -> list[str]:
-    """Return the command of the C compiler, which the environment variable CC may name."""
-    named = shlex.split(os.environ.get("CC", ""))
-    for command in [named] if named else [[name] for name in COMPILERS]:
-        if shutil.which(command[0]):
-            return command
-    tried = named[:1] or COMPILERS
-    raise FileNotFoundError(
-        f"no C compiler ({', '.join(tried)}), and the speed of memory is measured by a C program: "
-        "install one, or name it in the environment variable CC"
-    )
-
-
 @cache
 def _library() -> ctypes.CDLL:
-    with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder) / "memory_speed.so"
-        command = [*compiler(), "-O3", "-shared", "-fPIC", str(SOURCE), "-o", str(output)]
-        finished = subprocess.run(command, capture_output=True, text=True)
-        if finished.returncode != 0:
-            raise ValueError(f"{shlex.join(command[:-2])} failed:\n{finished.stderr}")
-        library = ctypes.CDLL(str(output))
-    library.measure_memory.argtypes = [
+    speed = library(SOURCE)
+    speed.measure_memory.argtypes = [
         ctypes.c_size_t,
         ctypes.c_int,
         ctypes.POINTER(ctypes.c_double),
     ]
-    return library
+    return speed

@@ -5,17 +5,25 @@ its probability the product of logistic decisions along the way to it. Everythin
 plain gradient steps, example by example, as fastText does; but fastText counts the classes in a
 first pass over the data and lets its rate fall to zero by the end. Here the rate stays, since a
 stream has no end, and the counts are given: an advantage over methods that begin with nothing.
+
+What is done with one example is here in NumPy, and for many rows, the same, in C.
 """
 
 from __future__ import annotations
 
+import ctypes
 import heapq
 import math
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.compiled import library
 from scipy.special import expit
 
+SOURCE = Path(__file__).with_suffix(".c")
 N_DIMENSIONS = 100
 #: Features are folded into so many rows of embeddings: fastText has as many for n-grams.
 MAX_ROWS = 2**21
@@ -90,6 +98,12 @@ class AveragedEmbeddings:
         self.learning_rate = learning_rate
         self.children = huffman_tree(counts)
         self.ways = ways_to_leaves(self.children)
+        nodes, sides = zip(*self.ways, strict=True)
+        self._flat_ways = (
+            np.cumsum([0, *map(len, nodes)]),
+            np.concatenate(nodes).astype(np.int64),
+            np.concatenate(sides),
+        )
         self.n_rows = min(n_features, MAX_ROWS)
         random = np.random.default_rng(seed)
         self.embeddings = random.random((self.n_rows, n_dimensions), dtype=np.float32)
@@ -112,7 +126,7 @@ class AveragedEmbeddings:
         steps = self.learning_rate * (sides - expit(deciders @ hidden))
         self.deciders[nodes] = deciders + steps[:, None] * hidden
         if len(rows):
-            self.embeddings[rows] += (steps @ deciders) / len(rows)
+            np.add.at(self.embeddings, rows, (steps @ deciders) / len(rows))
 
     def predict(self, features: np.ndarray) -> int:
         """Return the most probable class, by a search from the root, the most probable first."""
@@ -125,6 +139,57 @@ class AveragedEmbeddings:
             margin = float(self.deciders[node] @ hidden)
             for side, child in zip((-1, 1), self.children[node].tolist(), strict=True):
                 heapq.heappush(heap, (cost + _log1p_exp(-side * margin), child))
+
+    def predict_and_learn(self, X: Any, y: np.ndarray) -> np.ndarray:
+        """Learn the rows of a CSR matrix, and return the answer to each just before it."""
+        labels = np.ascontiguousarray(y, dtype=np.int64)
+        starts, features = (np.ascontiguousarray(a, np.int64) for a in (X.indptr, X.indices))
+        answers = np.empty(len(labels), dtype=np.int64)
+        compiled = _compiled()
+        if compiled is None:
+            for i, (start, end) in enumerate(pairwise(starts)):
+                answers[i] = self.predict(features[start:end])
+                self.learn(features[start:end], int(labels[i]))
+        elif compiled(self._in_c(), len(labels), starts, features, labels, answers) != 0:
+            raise MemoryError("no memory to search the classes in")
+        return answers
+
+    def _in_c(self) -> _Model:
+        return _Model(
+            self.n_rows,
+            self.embeddings.shape[1],
+            len(self.children),
+            self.learning_rate,
+            *(
+                array.ctypes.data
+                for array in (self.embeddings, self.deciders, self.children, *self._flat_ways)
+            ),
+        )
+
+
+class _Model(ctypes.Structure):
+    """What the C program knows of a model: `Model` there."""
+
+    _fields_ = (
+        *((name, ctypes.c_size_t) for name in ("n_rows", "n_dimensions", "n_nodes")),
+        ("rate", ctypes.c_float),
+        *(
+            (name, ctypes.c_void_p)
+            for name in ("embeddings", "deciders", "children", "starts", "nodes", "sides")
+        ),
+    )
+
+
+@cache
+def _compiled() -> Any:
+    """Return the C function that does many rows, or None if there is no compiler."""
+    try:
+        function = library(SOURCE, "-march=native").embeddings_run
+    except FileNotFoundError:
+        return None
+    numbers = np.ctypeslib.ndpointer(np.int64, flags="C_CONTIGUOUS")
+    function.argtypes = [ctypes.POINTER(_Model), ctypes.c_size_t, *[numbers] * 4]
+    return function
 
 
 def _log1p_exp(x: float) -> float:

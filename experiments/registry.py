@@ -74,7 +74,7 @@ EXPERIMENTS = {
             "",
             studies.one_against_some,
             sections.one_against_some.section,
-            {"test_rows": None},
+            {"test_rows": None, "probes": 0},
             question="How does the vote of label histograms compare with the Recall Tree, with "
             "one-against-all and with LOMTree, each as it comes?",
         ),

@@ -21,7 +21,7 @@ SHORT_RUNS = {
     "theory": "--sets generated-dense --rows 300 --test-rows 100 --seeds 1",
     "ablation": "--sets generated-dense standard-library --rows 300 --test-rows 100 --seeds 1",
     "one-against-some": "--sets generated-dense generated-sparse standard-library --rows 400 "
-    "--test-rows 100 --seeds 1 --full-updates 5e4",
+    "--test-rows 100 --seeds 1 --probes 2 --full-updates 5e4",
     "late-classes": "--sets generated-dense --rows 600 --test-rows 500 --seeds 2",
     "drift": "--sets generated-dense --rows 600 --seeds 1",
     "memory-budget": "--sets generated-sparse --rows 1500 --test-rows 200 --seeds 1",

@@ -2,7 +2,7 @@
 
 import pytest
 from benchmark_runs import command_line, report_of
-from benchmarks import datasets, memory_speed
+from benchmarks import compiled, datasets, memory_speed
 from benchmarks.memory import Touched
 from benchmarks.memory_speed import MemorySpeed
 
@@ -10,7 +10,7 @@ from benchmarks.memory_speed import MemorySpeed
 @pytest.fixture
 def compiler():
     try:
-        memory_speed.compiler()
+        compiled.compiler()
     except FileNotFoundError as error:
         pytest.skip(str(error))
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from experiment_runs import ROOT  # noqa: F401  (makes `experiments` importable)
-from experiments import variants
+from experiments import averaged_embeddings, variants
 from experiments.averaged_embeddings import AveragedEmbeddings, huffman_tree, ways_to_leaves
 from experiments.budget import Budget
 from experiments.studies import one_against_some_ablation
@@ -83,6 +84,27 @@ def test_frequent_classes_are_near_the_root():
     counts = np.array([100, 1, 7, 30, 2])
     lengths = [len(nodes) for nodes, _ in ways_to_leaves(huffman_tree(counts))]
     assert lengths == [1, 4, 3, 2, 4]
+
+
+def test_embeddings_learn_many_rows_as_they_learn_one(monkeypatch):
+    if averaged_embeddings._compiled() is None:
+        pytest.skip("no C compiler")
+    random = np.random.default_rng(0)
+    y = random.integers(8, size=300)
+    # Some features fold onto the same row of embeddings, and one example has none.
+    rows = [[label, *(8 + random.integers(40, size=2))] for label in y]
+    rows[150] = []
+    starts = np.cumsum([0, *map(len, rows)])
+    X = sp.csr_array((np.ones(starts[-1]), np.concatenate(rows), starts), shape=(300, 48))
+    monkeypatch.setattr(averaged_embeddings, "MAX_ROWS", 30)
+    models = [AveragedEmbeddings(48, np.arange(1, 9), 0.5, n_dimensions=21) for _ in range(2)]
+    fast = models[0].predict_and_learn(X, y)
+    monkeypatch.setattr(averaged_embeddings, "_compiled", lambda: None)
+    slow = models[1].predict_and_learn(X, y)
+    assert fast.tolist() == slow.tolist()
+    assert (fast[150:] == y[150:]).mean() > 0.5
+    for name in ("embeddings", "deciders"):
+        np.testing.assert_allclose(*(getattr(m, name) for m in models), rtol=1e-3, atol=1e-5)
 
 
 def test_embeddings_answer_with_the_most_probable_class():

@@ -1,36 +1,63 @@
 """One-against-some beside the other methods, one pass, defaults: on sets and on a text.
 
 On a set, test error. On a text in its own order, progressive error: each word is predicted just
-before it is learned.
+before it is learned. On a set one-against-some may also be tuned: some settings, in several passes
+too, are tried on a held-out tenth of the training rows, and the best is trained on all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from benchmarks.measure import Stopwatch
 
 from experiments.averaged_embeddings import AveragedEmbeddings
 from experiments.bench import Bench
 from experiments.budget import Budget
 from experiments.data.catalogue import SETS as CATALOGUE
 from experiments.data.task import Task
-from experiments.measured import learn, make_model
+from experiments.measured import NO_TIME, evaluate, learn, make_model
 from experiments.store import Unit
 from experiments.studies import one_against_all
-from experiments.studies.common import learn_and_test
+from experiments.studies.common import VALIDATION_SHARE, learn_and_test
+from experiments.studies.one_against_some_ablation import DENSE, KINDS, SPARSE
+from recalltree.estimators.progressive_curve import ProgressiveCurve
 
 SETS: tuple[str, ...] = ("glyphs", "webdirectory", "wikipassage", "wikitext")
 ALGORITHMS = ("one-against-some", "recall-tree", "one-against-all", "lom-tree")
 EMBEDDINGS = "averaged-embeddings"
 TEXT_ALGORITHMS = ("one-against-some", "recall-tree", "lom-tree", EMBEDDINGS)
+#: What tuning tries, by kind of data: the first is the defaults.
+TRIED: dict[str, list[dict[str, Any]]] = {
+    DENSE: [
+        {},
+    ],
+    SPARSE: [
+        {},
+    ],
+}
 #: Rates of the embeddings: the best on the first tenth of the text is taken.
-RATES = (0.1, 0.25, 0.5, 1.0)
+RATES = (0.05, 0.1, 0.25, 0.5)
 RATE_SHARE = 0.1
-#: The embeddings answer every so many words: an answer takes them longer than learning.
-ANSWER_EVERY = 8
-N_MOMENTS = 64
+
+
+@dataclass
+class Progress:
+    """How many words the embeddings learned, and how many they got wrong before."""
+
+    n_examples: int = 0
+    progressive_errors: int = 0
+
+    def add(self, wrong: np.ndarray) -> None:
+        self.n_examples += len(wrong)
+        self.progressive_errors += int(wrong.sum())
+
+    @property
+    def progressive_weight(self) -> int:
+        return self.n_examples
 
 
 def units(budget: Budget) -> Iterator[Unit]:
@@ -47,6 +74,18 @@ def units(budget: Budget) -> Iterator[Unit]:
                     "seed": seed,
                     **budget.sampling_of(algorithm),
                 }
+        if budget.probes and not is_text and "one-against-some" in budget.algorithms_or(ALGORITHMS):
+            yield from _tuning(name, budget)
+
+
+def _tuning(name: str, budget: Budget) -> Iterator[Unit]:
+    """Yield the settings that are tried on a set, and the training with the best."""
+    same = {"set": name, "algorithm": "one-against-some", **budget.size}
+    tried = TRIED[KINDS[name]][: budget.probes]
+    for number, parameters in enumerate(tried):
+        yield {"kind": "probe", **same, "probe": number, "parameters": parameters}
+    for seed in range(budget.seeds):
+        yield {"kind": "tuned", **same, "probes": len(tried), "seed": seed}
 
 
 def run(unit: Unit, bench: Bench) -> dict[str, Any]:
@@ -56,6 +95,11 @@ def run(unit: Unit, bench: Bench) -> dict[str, Any]:
         return _embeddings(task, unit["seed"])
     if unit["kind"] == "progressive":
         return _text(task, unit)
+    if unit["kind"] == "probe":
+        part = task.hold_out(VALIDATION_SHARE, seed=0)
+        return _learn_in_passes(part, unit["parameters"], seed=0)
+    if unit["kind"] == "tuned":
+        return _tuned(task, unit, bench)
     sampled: dict[str, Any] = {}
     max_test_rows = None
     if unit["algorithm"] == "one-against-all":
@@ -68,17 +112,48 @@ def run(unit: Unit, bench: Bench) -> dict[str, Any]:
     return {**found, **sampled}
 
 
+def _learn_in_passes(task: Task, parameters: dict[str, Any], seed: int) -> dict[str, Any]:
+    model = make_model("one-against-some", seed, **parameters)
+    X, y = next(iter(task.train_batches(seed)))
+    with Stopwatch() as watch:
+        model.fit(X, y)
+    return {
+        "n_train": task.n_train,
+        "parameters": parameters,
+        "passes": model.n_iter_,
+        "train_seconds": watch.times.cpu,
+        "train_microseconds": watch.times.per_example(task.n_train)["cpu"],
+        "memory_bytes": int(model.memory_bytes_),
+        **evaluate(model, task),
+    }
+
+
+def _tuned(task: Task, unit: Unit, bench: Bench) -> dict[str, Any]:
+    """Train with the settings that had the least error on the held-out rows."""
+    same = {k: v for k, v in unit.items() if k not in ("kind", "probes", "seed")}
+    tried = [
+        bench.store.get({"kind": "probe", **same, "probe": number, "parameters": parameters})
+        for number, parameters in enumerate(TRIED[KINDS[unit["set"]]][: unit["probes"]])
+    ]
+    best = min((record["result"] for record in tried), key=lambda result: result["error"])
+    found = _learn_in_passes(task, best["parameters"], unit["seed"])
+    return {**found, "validation_error": best["error"]}
+
+
 def _text(task: Task, unit: Unit) -> dict[str, Any]:
     model = make_model(unit["algorithm"], unit["seed"])
     found = learn(model, task)
-    curve = model.progressive_curve_
     return {
         **found,
         "n_judged": found["n_train"],
-        "curve": {
-            "examples": curve["examples"].tolist(),
-            "error": [round(value, 5) for value in curve["error"].tolist()],
-        },
+        "curve": _curve(model.progressive_curve_),
+    }
+
+
+def _curve(points: np.ndarray) -> dict[str, list[float]]:
+    return {
+        "examples": points["examples"].tolist(),
+        "error": [round(value, 5) for value in points["error"].tolist()],
     }
 
 
@@ -92,27 +167,27 @@ def _embeddings(task: Task, seed: int) -> dict[str, Any]:
 
 
 def _learn_embeddings(task: Task, rate: float, seed: int) -> dict[str, Any]:
-    counts = np.bincount(np.concatenate([y for _, y in task.train_batches()]))
+    counts = sum(np.bincount(y, minlength=task.n_classes) for _, y in task.train_batches())
     model = AveragedEmbeddings(task.n_features, counts, rate, seed=seed)
-    wrong: list[bool] = []
-    n_learned = 0
+    curve, so_far = ProgressiveCurve(), Progress()
+    times = NO_TIME
     for X, y in task.train_batches():
-        for i in range(len(y)):
-            features = X.indices[X.indptr[i] : X.indptr[i + 1]]
-            if n_learned % ANSWER_EVERY == 0:
-                wrong.append(model.predict(features) != y[i])
-            n_learned += 1
-            model.learn(features, int(y[i]))
-    so_far = np.cumsum(wrong) / np.arange(1, len(wrong) + 1)
-    moments = np.unique(np.geomspace(1, len(wrong), N_MOMENTS).round().astype(int)) - 1
+        start = 0
+        while start < len(y):
+            rows = slice(start, start + curve.room(so_far.n_examples))
+            with Stopwatch() as watch:
+                answers = model.predict_and_learn(X[rows], y[rows])
+            times += watch.times
+            so_far.add(answers != y[rows])
+            curve.record(so_far)
+            start = rows.stop
     return {
         "n_train": task.n_train,
         "n_classes": task.n_classes,
-        "progressive_error": float(so_far[-1]),
-        "n_judged": len(wrong),
+        "progressive_error": so_far.progressive_errors / so_far.n_examples,
+        "train_seconds": times.cpu,
+        "train_microseconds": times.per_example(task.n_train)["cpu"],
+        "n_judged": so_far.n_examples,
         "memory_bytes": model.embeddings.nbytes + model.deciders.nbytes,
-        "curve": {
-            "examples": ((moments + 1) * ANSWER_EVERY).tolist(),
-            "error": [round(float(value), 5) for value in so_far[moments]],
-        },
+        "curve": _curve(curve.as_array(so_far)),
     }
