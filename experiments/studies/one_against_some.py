@@ -34,9 +34,15 @@ TEXT_ALGORITHMS = ("one-against-some", "recall-tree", "lom-tree", EMBEDDINGS)
 TRIED: dict[str, list[dict[str, Any]]] = {
     DENSE: [
         {},
+        {"n_passes": 3},
+        {"n_passes": 3, "n_trees": 8},
+        {"n_passes": 3, "n_trees": 8, "max_candidates": 140},
     ],
     SPARSE: [
         {},
+        {"n_passes": 3},
+        {"n_passes": 3, "max_candidates": 48},
+        {"n_passes": 3, "max_candidates": 96, "max_entries": 4096, "max_labels": 2048},
     ],
 }
 #: Rates of the embeddings: the best on the first tenth of the text is taken.
