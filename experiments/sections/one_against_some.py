@@ -89,7 +89,8 @@ def tuned_row(name: str, same: list[Record]) -> list[str]:
     return [
         name,
         f"{result['n_train']:,}",
-        ", ".join(f"{name} = {value}" for name, value in result["parameters"].items()),
+        ", ".join(f"{name} = {value}" for name, value in result["parameters"].items())
+        or "the defaults",
         percent(result["validation_error"], 2),
         with_error(mean_and_error(values(same, "error")), digits=2),
         percent(mean("candidate_recall")),
