@@ -29,7 +29,7 @@ BUDGET_HELP = {
     "test_rows": "use so many test rows at most; 0 is all",
     "start": "leave out so many words of a text, from its beginning",
     "passes": "passes over small sets at most, with early stopping",
-    "probes": "probes of the random search; 0 leaves tuning out",
+    "probes": "probes of the search; 0 leaves tuning out",
     "full_updates": "one-against-all samples negatives, or is left out, where training rows x "
     "classes x passes exceed this",
     "negative_samples": "how many negatives it then samples",
