@@ -2,7 +2,8 @@
 
 As in `cost`, classes are drawn from one set, or generated; here with all their rows. The first half
 of these is learned unmeasured, then rows are timed; the last ones are learned and predicted one by
-one, to know how much work one example takes at most.
+one, to know how much work one example takes at most. Prediction, which can be repeated, is timed
+several times, and the shortest is kept.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ ALGORITHMS = ("one-against-some", "recall-tree")
 SMALLEST = 1_000
 N_ONE_BY_ONE = 2_000
 N_TEST = 20_000
+N_TIMINGS = 5
 
 COUNTED = ("evaluations", "entries")
 
@@ -52,9 +54,12 @@ def run(unit: Unit, bench: Bench) -> dict[str, Any]:
     at_most = most_work(model, data.X_train[single], data.y_train[single])
     X_test, y_test = data.X_test[:N_TEST], data.y_test[:N_TEST]
     before = counts(model)
-    with Stopwatch() as answering:
-        answers = model.predict(X_test)
-    answered = (counts(model) - before) / len(y_test)
+    timings = []
+    for _ in range(N_TIMINGS):
+        with Stopwatch() as answering:
+            answers = model.predict(X_test)
+        timings.append(answering.times.per_example(len(y_test))["cpu"])
+    answered = (counts(model) - before) / (N_TIMINGS * len(y_test))
     answer_at_most = most_work(model, X_test[:n_one_by_one])
     wrong = int(np.sum(answers != y_test))
     return {
@@ -65,7 +70,7 @@ def run(unit: Unit, bench: Bench) -> dict[str, Any]:
         "error": wrong / len(y_test),
         "candidate_recall": float(is_recalled(model, X_test, y_test).mean()),
         "train_microseconds": learning.times.per_example(len(timed))["cpu"],
-        "predict_microseconds": answering.times.per_example(len(y_test))["cpu"],
+        "predict_microseconds": min(timings),
         **{f"train_{name}": float(learned[i]) for i, name in enumerate(COUNTED)},
         **{f"predict_{name}": float(answered[i]) for i, name in enumerate(COUNTED)},
         **{f"train_most_{name}": int(at_most[i]) for i, name in enumerate(COUNTED)},
