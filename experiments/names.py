@@ -10,6 +10,7 @@ NAMES = {
     "one-against-all": "one-against-all",
     "lom-tree": "LOMTree",
     "averaged-embeddings": "averaged embeddings",
+    "one-against-some-short-steps": "one-against-some, learning_rate=0.5",
 }
 
 
