@@ -65,7 +65,9 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         trees and dense predictors: a budget that is too small for these is an error. None sets no
         limit.
     learning_rate : float, default=1.0
-        Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
+        Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data. Where
+        most answers are wrong however long it learns, as with the next word of a text, 0.5 is
+        better.
     l2 : float, default=0.0
         Strength of the L2 penalty.
     n_passes : int, default=1
