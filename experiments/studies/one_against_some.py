@@ -40,11 +40,15 @@ TRIED: dict[str, list[dict[str, Any]]] = {
         {},
         {"n_passes": 3},
         {"n_passes": 3, "n_trees": 8, "max_candidates": 140},
+        {"n_passes": 3, "n_trees": 8, "max_candidates": 140, "learning_rate": 0.7},
+        {"n_passes": 6, "n_trees": 8, "max_candidates": 140},
+        {"n_passes": 6, "n_trees": 12, "max_candidates": 200},
     ],
     SPARSE: [
         {},
         {"n_passes": 3},
         {"n_passes": 3, "max_candidates": 48, "max_entries": 2048},
+        {"n_passes": 3, "learning_rate": 0.7},
     ],
 }
 PROBE_CLASSES = 20_000
