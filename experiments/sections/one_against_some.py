@@ -210,8 +210,9 @@ def _text_verdict(name: str, ours: str, found: dict[str, Record]) -> str:
     wrong = {a: round(errors[a] * n) for a, n in judged.items()}
     test = n_minus_1_chi_squared(wrong[ours], judged[ours], wrong[best], judged[best])
     compared = "below" if errors[ours] < errors[best] else "above"
+    subject = NAMES[ours][0].upper() + NAMES[ours][1:]
     return (
-        f"{NAMES[ours][0].upper()}{NAMES[ours][1:]} is {compared} the best of the others on {name}: "
+        f"{subject} is {compared} the best of the others on {name}: "
         f"{percent(errors[ours], 2)}% against {percent(errors[best], 2)}% of {NAMES[best]} "
         f"({format_p(test.p_value)}, N-1 chi-squared)."
     )
