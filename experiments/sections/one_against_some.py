@@ -161,7 +161,7 @@ def _text(page: Section, name: str, found: dict[str, Record]) -> None:
     )
     for a, n in lengths.items():
         if n < n_train:
-            page.say(f"{NAMES[a]} was stopped after {n:,} words, for its time.")
+            page.say(f"{NAMES[a]} learned {n:,} words: more take too much time or memory.")
     if "averaged-embeddings" in found:
         result = found["averaged-embeddings"]["result"]
         page.say(
