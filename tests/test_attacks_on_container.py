@@ -137,9 +137,11 @@ def test_attack_10_unknown_types(tmp_path, dtype):
 
 def test_attack_11_tensors_out_of_line(tmp_path):
     path = tmp_path / "model.rt"
-    refused(
-        forge().write(path, change_text=lambda text: text + " ", padding=1), "not aligned|begin"
-    )
+
+    def misalign(text):  # however long it is
+        return text + " " * (1 + -len(text.encode()) % 8)
+
+    refused(forge().write(path, change_text=misalign, padding=1), "not aligned|begin")
 
     def describe(header):
         header["n_examples"]["order"] = "F"
