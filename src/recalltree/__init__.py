@@ -1,4 +1,4 @@
-"""Online classification among very many classes, at a cost that does not grow with their number."""
+"""Online classification among very many classes, with work that does not grow with their number."""
 
 from importlib.metadata import version
 

@@ -55,9 +55,9 @@ class _Commands(click.Group):
 @click.version_option(recalltree.__version__, prog_name="recalltree")
 @click.option("--debug", is_flag=True, help="Show where an error came from.")
 def cli(debug: bool) -> None:
-    """Classify among very many classes, at a cost that does not grow with their number.
+    """Classify among very many classes, with work that does not grow with their number.
 
-    That holds for one-against-some, the default. A Recall Tree's cost grows with the logarithm of
+    That holds for one-against-some, the default. A Recall Tree's work grows with the logarithm of
     the number of classes, that of one-against-all with the number itself.
 
     Results go to standard output; progress and messages to standard error. Every command has

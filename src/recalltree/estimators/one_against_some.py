@@ -15,7 +15,7 @@ from recalltree.estimators.base import OnlineClassifier, as_limit
 
 
 class OneAgainstSomeClassifier(OnlineClassifier):
-    r"""One-against-some: one-against-all's accuracy at a cost that does not grow with the classes.
+    r"""One-against-some: one-against-all's accuracy with work that does not grow with the classes.
 
     Every key of an example keeps a histogram of the labels that it was seen with. A key is a
     feature of the example, or the leaf it reaches in a shallow tree. The histograms vote for a few
