@@ -245,7 +245,8 @@ def _write_repository_format(path: Path, X: Any, y: np.ndarray, n_classes: int) 
         file.write(f"{X.shape[0]} {X.shape[1]} {n_classes}\n")
         for label, a, b in zip(y, X.indptr[:-1], X.indptr[1:], strict=True):
             pairs = zip(X.indices[a:b].tolist(), X.data[a:b].tolist(), strict=True)
-            file.write(f"{label} {' '.join(f'{j}:{value:.7g}' for j, value in pairs)}\n")
+            # A row without features is its label alone: omikuji refuses a space after it.
+            file.write(" ".join([str(label), *(f"{j}:{value:.7g}" for j, value in pairs)]) + "\n")
 
 
 def _words(X: Any) -> Any:

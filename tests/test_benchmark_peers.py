@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from benchmark_runs import command_line, report_of
 from benchmarks import datasets, peers
 from benchmarks.measure import now
-from benchmarks.peer_programs import PEERS, _first, _Watch, _words
+from benchmarks.peer_programs import PEERS, _first, _Watch, _words, _write_repository_format
 from benchmarks.weighting import OF_COUNTS, WEIGHTINGS
 
 from recalltree.reference.feature_weighting import FeatureCentring, FeatureWeighting
@@ -44,6 +44,13 @@ def test_root_idf_is_the_weighting_of_the_estimator():
     had = np.bincount(COUNTS.indices, minlength=3)
     for row, expected in zip(train.toarray(), COUNTS.toarray(), strict=True):
         np.testing.assert_allclose(row, weighting(expected, had, 3)[1], rtol=1e-5)
+
+
+def test_a_row_without_features_is_its_label_alone(tmp_path):
+    X = sp.csr_array(np.array([[0, 1, 0], [0, 0, 0]], dtype=np.float32))
+    _write_repository_format(tmp_path / "rows", X, [4, 7], 9)
+    rows = (tmp_path / "rows").read_text().splitlines()
+    assert rows == ["2 3 9", "4 1:1", "7"]
 
 
 def test_standardised_is_the_centring_of_the_estimator():

@@ -9,8 +9,8 @@ namespace recalltree {
 namespace {
 
 // Sizes of AdaGrad's steps at learning_rate = 1, and what keeps the first of them finite.
-constexpr double kFeatureRate = 1.0, kNodeRate = 0.025;  // of A and S, and of B
-constexpr double kKeyRate = 0.2, kPairRate = 0.6, kRowRate = 0.1, kBiasRate = 0.3;
+constexpr double kFeatureRate = 1.8, kNodeRate = 0.045;  // of A and S, and of B
+constexpr double kKeyRate = 0.11, kPairRate = 0.6, kRowRate = 0.1, kBiasRate = 0.3;
 constexpr double kVoteOffset = 0.1, kPredictorOffset = 0.03;
 // How much larger than the others the score of the right class has to be, for dense predictors.
 constexpr double kMargin = 2.0;
@@ -21,13 +21,19 @@ constexpr double kLaterPass = 0.5;
 // shorten its steps, times the square of how wrong it is.
 constexpr double kForgottenWeights = 0.03, kForgottenSteps = 0.3;
 
-// G = kept G + w g^2 and the step -rate w g / sqrt(G).
-double adagrad(float& accumulator, double gradient, double weight, double rate, double offset,
-               double kept = 1.0) {
+// G = kept G + w g^2
+double accumulate(float& accumulator, double gradient, double weight, double kept = 1.0) {
   const auto G =
       static_cast<float>(kept * relaxed_load(accumulator) + weight * gradient * gradient);
   relaxed_store(accumulator, G);
-  return -rate * weight * gradient / std::sqrt(G + offset);
+  return G;
+}
+
+// The step of A, S, B and u. They learn from so many examples that they have to settle: their steps
+// shrink with G^(3/4), not with its root.
+double vote_step(float& accumulator, double gradient, double weight, double rate) {
+  const double root = std::sqrt(accumulate(accumulator, gradient, weight) + kVoteOffset);
+  return -rate * weight * gradient / (root * std::sqrt(root));
 }
 
 }  // namespace
@@ -126,7 +132,7 @@ void OneAgainstSome::find_lessons(const Own& own, Workspace& ws, bool shared) co
 }
 
 void OneAgainstSome::Adaptive::step(double gradient, double weight, double rate) {
-  const double moved = adagrad(accumulator, gradient, weight, rate, kVoteOffset);
+  const double moved = vote_step(accumulator, gradient, weight, rate);
   relaxed_store(value, static_cast<float>(std::max(0.0, relaxed_load(value) + moved)));
 }
 
@@ -167,7 +173,7 @@ void OneAgainstSome::update_feature_votes(std::size_t y_at, double weight, doubl
     const double gradient = v.key_gradient[k] * std::fabs(v.keys[k].value);
     if (v.keys[k].histogram == nullptr || gradient == 0.0) continue;
     auto& key = const_cast<KeyHistograms::Key&>(*v.keys[k].histogram);
-    const double moved = adagrad(key.accumulator, gradient, weight, rate * kKeyRate, kVoteOffset);
+    const double moved = vote_step(key.accumulator, gradient, weight, rate * kKeyRate);
     relaxed_store(key.weight, static_cast<float>(std::max(0.0, relaxed_load(key.weight) + moved)));
   }
   share_scale_.step(shares, weight, rate * kFeatureRate);
@@ -248,9 +254,10 @@ float OneAgainstSome::update_bias(ClassId z, double gradient, double weight, dou
                                   bool shared) {
   ClassSums& sums = classes_[z];
   SpinLock::Guard guard(sums.lock, shared);
-  const double moved = adagrad(sums.bias_accumulator, gradient, weight, rate * kBiasRate,
-                               kPredictorOffset, memory(gradient).steps);
-  relaxed_store(ranked_[z].bias, static_cast<float>(relaxed_load(ranked_[z].bias) + moved));
+  const double G = accumulate(sums.bias_accumulator, gradient, weight, memory(gradient).steps);
+  const double pace = rate * kBiasRate * weight / std::sqrt(G + kPredictorOffset);
+  relaxed_store(ranked_[z].bias,
+                static_cast<float>(relaxed_load(ranked_[z].bias) - pace * gradient));
   return sums.bias_accumulator;
 }
 

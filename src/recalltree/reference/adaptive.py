@@ -15,7 +15,9 @@ class Memory(NamedTuple):
 
 
 class Adaptive:
-    """Numbers that learn by AdaGrad: steps of rate · g / sqrt(offset + sum of g²).
+    """Numbers that learn by AdaGrad: steps of rate · g / (offset + sum of g²)^power.
+
+    A larger power than 1/2 lets them settle where there is much noise and no end of examples.
 
     Examples
     --------
@@ -25,17 +27,18 @@ class Adaptive:
     array([-0.5])
     """
 
-    def __init__(self, values, offset):
+    def __init__(self, values, offset, power=0.5):
         self.values = values
         self.accumulators = np.zeros_like(values)
         self.offset = offset
+        self.power = power
 
     def step(self, gradient, weight, rate, l2=0.0, where=True, memory=Memory()):  # noqa: B008
         """Follow the gradient of an example of some weight, where told to."""
         where = np.broadcast_to(where, self.values.shape)
         accumulators = memory.accumulators * self.accumulators + weight * gradient**2
         self.accumulators = np.where(where, accumulators, self.accumulators)
-        pace = rate * weight / np.sqrt(self.accumulators + self.offset)
+        pace = rate * weight / (self.accumulators + self.offset) ** self.power
         self.move(gradient, pace, l2, where, memory.values)
 
     def move(self, gradient, pace, l2=0.0, where=True, kept=1.0):

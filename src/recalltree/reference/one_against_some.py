@@ -58,11 +58,13 @@ from .progressive import ProgressiveError
 from .reading import Reading
 
 AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE = 15.0, 10.0, 1.25
-VOTE_RATES = np.array([1.0, 1.0, 0.025])  # of A, S and B
-KEY_RATE, PAIR_RATE, ROW_RATE, BIAS_RATE = 0.2, 0.6, 0.1, 0.3
+VOTE_RATES = np.array([1.8, 1.8, 0.045])  # of A, S and B
+KEY_RATE, PAIR_RATE, ROW_RATE, BIAS_RATE = 0.11, 0.6, 0.1, 0.3
 # How much larger than the others the score of the right class has to be, for dense predictors.
 MARGIN = 2.0
 VOTE_OFFSET, PREDICTOR_OFFSET = 0.1, 0.03
+# A, S, B and u learn from so many examples that they have to settle: the power of their steps.
+VOTE_POWER = 0.75
 # Steps of later passes are shorter by this factor.
 LATER_PASS = 0.5
 # Where counts fade, a class forgets these parts of its weights, and of the squared gradients that
@@ -190,9 +192,10 @@ class OneAgainstSomeReference:
         self.everywhere = KeyHistogram()  # of the key that every example has
         self.examples = 0.0
         self.examples_with_key = np.zeros(n_features)
-        self.key_weights = Adaptive(np.ones(n_features), VOTE_OFFSET)  # u
+        self.key_weights = Adaptive(np.ones(n_features), VOTE_OFFSET, VOTE_POWER)  # u
         # A and S and B
-        self.scales = Adaptive(np.array([AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE]), VOTE_OFFSET)
+        scales = np.array([AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE])
+        self.scales = Adaptive(scales, VOTE_OFFSET, VOTE_POWER)
         self.progressive = ProgressiveError()
         self.budget = MemoryBudget(memory_budget)
 
