@@ -35,18 +35,25 @@ class FeatureNumbers {
 void SparseWeights::score_each(const RowId* rows, const Example* const* xs, std::size_t n,
                                float* out) const {
   constexpr std::size_t kAhead = 2;
+  // The columns of the examples that are fetched, until they are scored.
+  std::vector<const SparseColumn*> columns[kAhead + 1];
   const auto fetch = [&](std::size_t i) {
     if (i >= n || rows[i] == kNoRow) return;
-    for (std::size_t k = 0; k < xs[i]->keys.size(); ++k)
-      if (const SparseColumn* next = column(xs[i]->keys, k)) next->prefetch_value(rows[i]);
+    auto& of = columns[i % (kAhead + 1)];
+    of.resize(xs[i]->keys.size());
+    for (std::size_t k = 0; k < of.size(); ++k) {
+      of[k] = column(xs[i]->keys, k);
+      if (of[k] != nullptr) of[k]->prefetch_value(rows[i]);
+    }
   };
   for (std::size_t i = 0; i < kAhead; ++i) fetch(i);
   for (std::size_t i = 0; i < n; ++i) {
     fetch(i + kAhead);
     float score = bias_ && rows[i] != kNoRow ? rows_[rows[i]].bias : 0.0f;
+    const auto& of = columns[i % (kAhead + 1)];
     for (std::size_t k = 0; k < xs[i]->keys.size() && rows[i] != kNoRow; ++k)
-      if (const SparseColumn* here = column(xs[i]->keys, k))
-        if (const auto place = here->find(rows[i]); place.found)
+      if (of[k] != nullptr)
+        if (const auto place = of[k]->find(rows[i]); place.found)
           score += place.value() * xs[i]->values[k];
     out[i] = score;
   }
