@@ -38,7 +38,8 @@ void DenseWeights::scores(const RowId* rows, std::size_t n, const Example& x, fl
 }
 
 void DenseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x,
-                              const float* weighted_g2, Steps& steps, double* c, bool) {
+                              const float* weighted_g2, Steps& steps, double* c, bool, Found*,
+                              std::size_t) {
   const bool per_row = rates_ == Rates::per_row;
   const float squares = per_row ? kernels().dot(x.dense.data(), x.dense.data(), n_) : 0.0f;
   if (!per_row) steps.r.reserve(kBlock * n_);

@@ -31,24 +31,41 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
                         bool) {
   learner_.scale.learn(rows, i, weight, ws.x);
   ++n_examples_;
-  ws.shadow_margins.clear();
+  // What predict would answer. The routers are looked up for what it sees and for learning at once.
   const Example& seen = ws.x.before(ws.before);
-  descend(seen, ws.shadow_route, ws.shadow_margins);
+  const bool unchanged = &seen == &ws.x;
+  ws.shadow_margins.clear();
+  ws.margins.clear();
+  ws.routers_found.clear();
+  descend(ws.shadow_route, [&](NodeId n) {
+    const RowId router = nodes_[n].router;
+    nodes_[n].labels.prefetch(y);
+    float margin;
+    routers_->scores(&router, 1, seen, &margin, ws.routers_found);
+    ws.shadow_margins.push_back(margin);
+    ws.margins.push_back(margin);
+    if (!unchanged)
+      routers_->scores_again(&router, 1, ws.x, &ws.margins.back(), ws.routers_found,
+                             ws.margins.size() - 1);
+    return margin;
+  });
   ws.progress.count(weight, nodes_[ws.shadow_route.back()].majority != y);
   see(y);
 
   NodeId n = root_;
-  std::size_t level = 0, reused = 0;
+  std::size_t level = 0, reused = 0, found = ws.margins.size();
   for (;;) {
     for (; !nodes_[n].is_leaf(); ++level) {
-      const bool known =
-          &seen == &ws.x && level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
-      reused += known;
-      const float before =
-          known ? ws.shadow_margins[level] : routers_->score(nodes_[n].router, ws.x, false);
-      const float after = update_router(n, before, y, weight, ws);
+      const bool known = level < ws.margins.size() && ws.shadow_route[level] == n;
+      float margin;
+      if (known)
+        margin = ws.margins[level];
+      else
+        routers_->scores(&nodes_[n].router, 1, ws.x, &margin, ws.routers_found);
+      reused += known && unchanged;
+      margin = update_router(n, margin, known ? level : found++, y, weight, ws);
       ws.work.router_evaluations += 2;
-      n = after > 0.0f ? nodes_[n].right : nodes_[n].left;
+      n = margin > 0.0f ? nodes_[n].right : nodes_[n].left;
     }
     Node& leaf = nodes_[n];
     ++ws.work.histogram_touches;
@@ -70,7 +87,8 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
 
 // Sends the class to the side on which it lies already, relative to the node: a step towards a
 // large |E[margin] - E[margin | class]|. Returns the margin after the update.
-float LOMTree::update_router(NodeId n, float margin, ClassId y, double weight, Workspace& ws) {
+float LOMTree::update_router(NodeId n, float margin, std::size_t found, ClassId y, double weight,
+                             Workspace& ws) {
   Node& node = nodes_[n];
   ++ws.work.histogram_touches;
   std::uint32_t at = node.labels.find(y);
@@ -79,9 +97,10 @@ float LOMTree::update_router(NodeId n, float margin, ClassId y, double weight, W
     LabelIndex::push(node.class_margins, Margin{});
   }
   const float target = node.margin.mean() > node.class_margins[at].mean() ? -1.0f : 1.0f;
-  const Part part{routers_.get(), &node.router, &ws.x, true};
+  const Part part{routers_.get(), &node.router, &ws.x, true, &ws.routers_found, found};
   learner_.learn({&part, 1}, 1, &margin, &target, &weight, ws.x.rate, ws.learner, false);
-  const float after = routers_->score(node.router, ws.x, false);
+  float after;
+  routers_->scores_again(&node.router, 1, ws.x, &after, ws.routers_found, found);
   node.margin.add(weight, after);
   node.class_margins[at].add(weight, after);
   return after;
@@ -152,13 +171,9 @@ void LOMTree::recompute_min_counts(NodeId n) {
 
 void LOMTree::descend(const Example& x, std::vector<NodeId>& route,
                       std::vector<float>& margins) const {
-  NodeId n = root_;
-  route.assign(1, n);
-  while (!nodes_[n].is_leaf()) {
-    margins.push_back(routers_->score(nodes_[n].router, x, false));
-    n = margins.back() > 0.0f ? nodes_[n].right : nodes_[n].left;
-    route.push_back(n);
-  }
+  descend(route, [&](NodeId n) {
+    return margins.emplace_back(routers_->score(nodes_[n].router, x, false));
+  });
 }
 
 void LOMTree::score(const Rows& rows, std::size_t i, Workspace& ws) const {

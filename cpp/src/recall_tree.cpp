@@ -92,7 +92,8 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
     }
   }
   if (gather_candidates(n, now.max_candidates, y, ws, shared)) {
-    score_candidates(ws.x, ws.route, ws, shared);
+    ws.predictors_found.clear();
+    score_candidates(ws.x, ws.route, ws, shared, shared ? nullptr : &ws.predictors_found);
     ws.work.predictor_evaluations += ws.candidates.size();
     if (was_candidate && same) right = wins(y, weight * unit, ws);
     update_predictors(y, weight, ws.route, ws, shared);
@@ -172,7 +173,8 @@ void RecallTree::update_predictors(ClassId y, double weight, const std::vector<N
   ws.targets.resize(n);
   ws.importance.assign(n, weight);
   for (std::size_t i = 0; i < n; ++i) ws.targets[i] = ws.rows[i] == y ? 1.0f : -1.0f;
-  std::vector<Part> parts{{predictors_.get(), ws.rows.data(), &ws.x, true}};
+  std::vector<Part> parts{
+      {predictors_.get(), ws.rows.data(), &ws.x, true, &ws.predictors_found, 0}};
   path_features(route, ws.path);
   if (!ws.path.keys.empty()) parts.push_back({&path_weights_, ws.rows.data(), &ws.path, false});
   if (recall_config_.path_interactions) {

@@ -61,11 +61,14 @@ bool RecallTree::gather_candidates(NodeId n, std::uint32_t max_candidates, Class
 }
 
 void RecallTree::score_candidates(const Example& x, const std::vector<NodeId>& route, Workspace& ws,
-                                  bool shared) const {
+                                  bool shared, Found* found) const {
   const std::size_t n = ws.rows.size();
   ws.scores.resize(n);
   ws.extra.resize(n);
-  predictors_->scores(ws.rows.data(), n, x, ws.scores.data(), shared);
+  if (found != nullptr)
+    predictors_->scores(ws.rows.data(), n, x, ws.scores.data(), *found);
+  else
+    predictors_->scores(ws.rows.data(), n, x, ws.scores.data(), shared);
   path_features(route, ws.path);
   if (ws.path.keys.empty()) return;
   path_weights_.scores(ws.rows.data(), n, ws.path, ws.extra.data(), shared);

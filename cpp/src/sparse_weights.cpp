@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "recalltree/inlining.hpp"
 #include "recalltree/intended_race.hpp"
 
 namespace recalltree {
@@ -56,7 +57,7 @@ void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, f
   if (n == 0) return;
   for (std::size_t i = 0; i < n; ++i) out[i] = bias_ ? relaxed_load(rows_[rows[i]].bias) : 0.0f;
   // One thread alone can fetch the next features' buckets while it works on this one's.
-  const auto fetch = [&](std::size_t k) {
+  const auto fetch = [&](std::size_t k) RECALLTREE_INLINED_LAMBDA {
     if (const SparseColumn* next = shared ? nullptr : column(x.keys, k))
       for (std::size_t i = 0; i < n; ++i) next->prefetch_value(rows[i]);
   };
@@ -75,63 +76,131 @@ void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, f
   }
 }
 
-void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x,
-                               const float* weighted_g2, Steps& steps, double* c, bool shared) {
+void SparseWeights::find_columns(const Example& x, Found& found) {
+  if (!found.columns.empty()) return;
+  for (const std::uint32_t key : x.keys) found.columns.push_back(&columns_.touch(key));
+  found.buckets.assign(x.keys.size(), nullptr);
+}
+
+void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+                           Found& found) {
+  if (n == 0) return;
   const std::size_t m = x.keys.size();
-  steps.r.reserve(m * kBlock);
-  if (steps.targets.size() < m * kBlock) steps.targets.resize(m * kBlock);
-  steps.tables.resize(m);
-  std::size_t active = 0;
-  float moved[kBlock] = {};
-  for (std::size_t i = 0; i < n; ++i) active += weighted_g2[i] != 0.0f;
-  if (active == 0) return;
-  // The values have just been read for the scores.
-  const auto fetch = [&](std::size_t k) {
-    if (const SparseColumn* next = shared ? nullptr : column(x.keys, k))
-      for (std::size_t i = 0; i < n; ++i)
-        if (weighted_g2[i] != 0.0f) next->prefetch_accumulator(rows[i]);
+  find_columns(x, found);
+  const std::size_t first = found.add_rows(n);
+  for (std::size_t i = 0; i < n; ++i) out[i] = bias_ ? rows_[rows[i]].bias : 0.0f;
+  const auto fetch = [&](std::size_t k) RECALLTREE_INLINED_LAMBDA {
+    if (k < m && found.columns[k]->buckets != nullptr)
+      for (std::size_t i = 0; i < n; ++i) found.columns[k]->prefetch_value(rows[i]);
   };
   const std::size_t ahead = 1 + kInFlight / n;
   for (std::size_t k = 0; k < ahead; ++k) fetch(k);
   for (std::size_t k = 0; k < m; ++k) {
     fetch(k + ahead);
-    SparseColumn& column = columns_.touch(x.keys[k]);
+    const SparseColumn& column = *found.columns[k];
+    found.forget(k, column.buckets);
+    if (column.buckets == nullptr) continue;
     const float z = x.values[k];
-    float* r = steps.r.data() + k * kBlock;
-    float** targets = steps.targets.data() + k * kBlock;
-    SpinLock::Guard guard(column.lock, shared);
-    if (!column.has_room_for(column.size + active)) {
-      // Nearly full: make room for those that are really new.
-      std::size_t missing = 0;
-      for (std::size_t i = 0; i < n; ++i)
-        missing +=
-            weighted_g2[i] != 0.0f && (column.buckets == nullptr || !column.find(rows[i]).found);
-      make_room(column, missing);
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto place = column.find(rows[i]);
+      if (!place.found) continue;
+      found.row(first + i)[k] = {&place.value(), &column.accumulator(place)};
+      out[i] += place.value() * z;
     }
-    steps.tables[k] = column.buckets;
+  }
+}
+
+void SparseWeights::scores_again(const RowId* rows, std::size_t n, const Example& x, float* out,
+                                 const Found& found, std::size_t first) const {
+  for (std::size_t i = 0; i < n; ++i) {
+    const Found::Weight* const weights = found.row(first + i);
+    float score = bias_ ? rows_[rows[i]].bias : 0.0f;
+    for (std::size_t k = 0; k < x.keys.size(); ++k) {
+      const SparseColumn& column = *found.columns[k];
+      if (column.buckets == found.buckets[k]) {
+        if (weights[k].value != nullptr) score += *weights[k].value * x.values[k];
+      } else if (const auto place = column.find(rows[i]); place.found) {
+        score += place.value() * x.values[k];
+      }
+    }
+    out[i] = score;
+  }
+}
+
+Found::Weight SparseWeights::weight_or_new(SparseColumn& column, RowId row) {
+  const auto place = column.find(row);
+  if (!place.found) {
+    place.bucket->rows_plus_1[place.at] = row + 1;
+    ++column.size;
+    rows_[row].n_slots.fetch_add(1, std::memory_order_relaxed);
+  }
+  return {&place.value(), &column.accumulator(place)};
+}
+
+void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x,
+                               const float* weighted_g2, Steps& steps, double* c, bool shared,
+                               Found* found, std::size_t first) {
+  const std::size_t m = x.keys.size();
+  if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
+  const bool looked_up = found != nullptr && found->n_rows > 0;
+  if (!looked_up) {
+    found = &steps.own;
+    found->clear();
+    find_columns(x, *found);
+    first = found->add_rows(n);
+  }
+  // Those that are about to learn, of which this block may be a part.
+  const std::size_t end = first >= found->latest ? found->n_rows : first + n;
+  steps.found = found;
+  steps.first = first;
+  steps.r.reserve(m * n);
+  // The values have just been read for the scores, but not their accumulators.
+  const auto fetch = [&](std::size_t k) RECALLTREE_INLINED_LAMBDA {
+    if (shared || k >= m || found->columns[k]->buckets == nullptr) return;
+    for (std::size_t i = 0; i < n; ++i)
+      if (weighted_g2[i] != 0.0f) found->columns[k]->prefetch_accumulator(rows[i]);
+  };
+  const std::size_t ahead = 1 + kInFlight / n;
+  for (std::size_t k = 0; k < ahead; ++k) fetch(k);
+  float moved[kBlock] = {}, G[kBlock] = {};
+  for (std::size_t k = 0; k < m; ++k) {
+    fetch(k + ahead);
+    SparseColumn& column = *found->columns[k];
+    SpinLock::Guard guard(column.lock, shared);
+    found->forget(k, column.buckets);
+    if (!column.has_room_for(column.size + (end - first))) {
+      // Nearly full: make room for those that are really new.
+      for (std::size_t i = 0; !looked_up && i < n && column.buckets != nullptr; ++i)
+        if (const auto place = column.find(rows[i]); place.found)
+          found->row(first + i)[k] = {&place.value(), &column.accumulator(place)};
+      std::size_t missing = 0;
+      for (std::size_t i = first; i < end; ++i) missing += found->row(i)[k].value == nullptr;
+      make_room(column, missing);
+      found->forget(k, column.buckets);
+    }
     for (std::size_t i = 0; i < n; ++i) {
       if (weighted_g2[i] == 0.0f) continue;
-      const auto place = column.find(rows[i]);
-      if (!place.found) {
-        place.bucket->rows_plus_1[place.at] = rows[i] + 1;
-        ++column.size;
-        rows_[rows[i]].n_slots.fetch_add(1, std::memory_order_relaxed);
-      }
-      float& accumulated = column.accumulator(place);
-      const float G = relaxed_load(accumulated) + weighted_g2[i] * (z * z);
-      relaxed_store(accumulated, G);
-      r[i] = z / std::sqrt(G + kAccumulatorOffset);
-      targets[i] = &place.value();
+      Found::Weight& weight = found->row(first + i)[k];
+      if (weight.value == nullptr) weight = weight_or_new(column, rows[i]);
+      G[i] = relaxed_load(*weight.accumulator);
+    }
+    const float z = x.values[k];
+    float* const r = steps.r.data() + k * n;
+    for (std::size_t i = 0; i < n; ++i) {
+      G[i] += weighted_g2[i] * (z * z);
+      r[i] = z / std::sqrt(G[i] + kAccumulatorOffset);
       moved[i] += z * r[i];
     }
+    for (std::size_t i = 0; i < n; ++i)
+      if (weighted_g2[i] != 0.0f) relaxed_store(*found->row(first + i)[k].accumulator, G[i]);
   }
   for (std::size_t i = 0; i < n; ++i) {
     if (weighted_g2[i] == 0.0f) continue;
     if (bias_) {
       Row& row = rows_[rows[i]];
-      const float G = relaxed_load(row.bias_accumulator) + weighted_g2[i];
-      relaxed_store(row.bias_accumulator, G);
-      steps.bias_r[i] = 1.0f / std::sqrt(G + kAccumulatorOffset);
+      const float sum = relaxed_load(row.bias_accumulator) + weighted_g2[i];
+      relaxed_store(row.bias_accumulator, sum);
+      steps.bias_r[i] = 1.0f / std::sqrt(sum + kAccumulatorOffset);
       moved[i] += steps.bias_r[i];
     }
     c[i] += moved[i];
@@ -143,22 +212,19 @@ void SparseWeights::apply(const RowId* rows, std::size_t n, const Example& x,
                           const float* shrinkage, bool shared) {
   if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
   for (std::size_t k = 0; k < x.keys.size(); ++k) {
-    SparseColumn& column = columns_[x.keys[k]];
+    SparseColumn& column = *steps.found->columns[k];
     SpinLock::Guard guard(column.lock, shared);
     // Another part of the same models, or another thread, may have moved the feature to more
     // buckets.
-    const bool stale = column.buckets != steps.tables[k];
+    const bool stale = column.buckets != steps.found->buckets[k];
     for (std::size_t i = 0; i < n; ++i) {
       if (weighted_g2[i] == 0.0f) continue;
-      const float r = steps.r.data()[k * kBlock + i];
-      float* target = steps.targets[k * kBlock + i];
-      if (stale) {
-        const auto place = column.find(rows[i]);
-        target = &place.value();
-      }
-      float v = relaxed_load(*target);
+      const float r = steps.r.data()[k * n + i];
+      float& weight =
+          stale ? column.find(rows[i]).value() : *steps.found->row(steps.first + i)[k].value;
+      float v = relaxed_load(weight);
       if (shrinkage[i] > 0.0f) v *= std::max(0.0f, 1.0f - shrinkage[i] * (r / x.values[k]));
-      relaxed_store(*target, v + h[i] * r);
+      relaxed_store(weight, v + h[i] * r);
     }
   }
   for (std::size_t i = 0; bias_ && i < n; ++i) {

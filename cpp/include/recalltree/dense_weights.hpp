@@ -25,7 +25,7 @@ class DenseWeights final : public Weights {
   void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
               bool shared) const override;
   void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                  Steps& steps, double* c, bool shared) override;
+                  Steps& steps, double* c, bool shared, Found* found, std::size_t first) override;
   void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
              const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
   // One row alone: after w *= kept wherever x is not zero, w += h x.

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "inlining.hpp"
+#include "prefetch.hpp"
 #include "types.hpp"
 
 namespace recalltree {
@@ -22,6 +24,16 @@ class LabelIndex {
     for (std::uint32_t i = 0; i < labels_.size(); ++i)
       if (labels_[i] == label) return i;
     return kNone;
+  }
+
+  // Where find begins, to be in the cache by then.
+  RECALLTREE_INLINE void prefetch(ClassId label) const {
+    if (!wide_.empty())
+      recalltree::prefetch(wide_.data() + home(wide_, label));
+    else if (!narrow_.empty())
+      recalltree::prefetch(narrow_.data() + home(narrow_, label));
+    else
+      recalltree::prefetch(labels_.data());
   }
 
   // A label that is not there yet.

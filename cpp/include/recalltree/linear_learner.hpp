@@ -23,6 +23,8 @@ struct Part {
   const RowId* rows;
   const Example* example;
   bool regularised;
+  Found* found = nullptr;  // where the rows have been looked up, if they have,
+  std::size_t first = 0;   // beginning with this one
 };
 
 inline std::unique_ptr<Weights> make_weights(const LearnerConfig& config, bool bias) {
@@ -75,7 +77,7 @@ class LinearLearner {
     }
     for (std::size_t k = 0; k < parts.size(); ++k)
       parts[k].weights->accumulate(parts[k].rows + begin, n, *parts[k].example, weighted_g2,
-                                   ws.steps[k], c, shared);
+                                   ws.steps[k], c, shared, parts[k].found, parts[k].first + begin);
     for (std::size_t i = 0; i < n; ++i)
       if (c[i] == 0.0) c[i] = 1.0;  // left out, but the block's arithmetic stays finite
     kernels().steps(config_.loss, p, y, t, c, h, n);

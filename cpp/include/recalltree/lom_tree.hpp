@@ -63,8 +63,20 @@ class LOMTree final : public Learner {
  private:
   // A leaf's classes into ws.labels and ws.scores.
   void score_leaf(NodeId leaf, Workspace& ws) const;
+  // Down to a leaf; margin_of(node) is asked on the way. The route ends at the leaf.
+  template <class MarginOf>
+  void descend(std::vector<NodeId>& route, MarginOf margin_of) const {
+    NodeId n = root_;
+    route.assign(1, n);
+    while (!nodes_[n].is_leaf()) {
+      n = margin_of(n) > 0.0f ? nodes_[n].right : nodes_[n].left;
+      route.push_back(n);
+    }
+  }
   void descend(const Example& x, std::vector<NodeId>& route, std::vector<float>& margins) const;
-  float update_router(NodeId n, float margin, ClassId y, double weight, Workspace& ws);
+  // The router is the found-th of ws.routers_found.
+  float update_router(NodeId n, float margin, std::size_t found, ClassId y, double weight,
+                      Workspace& ws);
   bool split(NodeId n);
   bool swap(NodeId n);
   void become_router(NodeId n, NodeId left, NodeId right, RowId router);

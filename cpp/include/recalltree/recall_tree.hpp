@@ -82,9 +82,10 @@ class RecallTree final : public Learner {
   // Into ws.candidates; false, and nothing there, if y is given and is not one of them.
   bool gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y, Workspace& ws,
                          bool shared) const;
-  // Scores of ws.candidates at the end of a route, into ws.scores.
+  // Scores of ws.candidates at the end of a route, into ws.scores. found: null, or where one thread
+  // alone keeps what it finds of the class predictors.
   void score_candidates(const Example& x, const std::vector<NodeId>& route, Workspace& ws,
-                        bool shared) const;
+                        bool shared, Found* found = nullptr) const;
   // What prediction needs of each node, if there are many rows to predict.
   struct Packed;
   std::vector<NodeId> stops_of(const Rows& rows, std::size_t begin, std::size_t end,

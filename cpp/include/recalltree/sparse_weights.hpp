@@ -24,12 +24,16 @@ class SparseWeights final : public Weights {
   std::size_t size() const override { return rows_.size(); }
   void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
               bool shared) const override;
+  void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+              Found& found) override;
+  void scores_again(const RowId* rows, std::size_t n, const Example& x, float* out,
+                    const Found& found, std::size_t first) const override;
   void score_each(const RowId* rows, const Example* const* xs, std::size_t n,
                   float* out) const override;
   void score_all(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
                  float* out) const override;
   void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                  Steps& steps, double* c, bool shared) override;
+                  Steps& steps, double* c, bool shared, Found* found, std::size_t first) override;
   void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
              const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
   RowId renew(RowId row) override;
@@ -51,6 +55,10 @@ class SparseWeights final : public Weights {
     SparseColumn* column = k < keys.size() ? columns_.peek(keys[k]) : nullptr;
     return column != nullptr && column->buckets != nullptr ? column : nullptr;
   }
+  // Of the features of an example, if none was looked up yet.
+  void find_columns(const Example& x, Found& found);
+  // The weight of a row, made if there is none; there is room.
+  Found::Weight weight_or_new(SparseColumn& column, RowId row);
   void score_together(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
                       float* out) const;
   void make_room(SparseColumn& column, std::size_t more);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "example.hpp"
+#include "found.hpp"
 #include "state.hpp"
 #include "types.hpp"
 
@@ -23,9 +24,11 @@ inline constexpr std::size_t kBlock = 16;  // rows that learn together, at most
 // What accumulate hands to apply. Reused from example to example.
 struct Steps {
   AlignedFloats r;
-  std::vector<float*> targets;      // sparse rows: where each r goes,
-  std::vector<const void*> tables;  // as long as the feature still has these buckets
   float bias_r[kBlock];
+  // Sparse rows: where each r goes, from this row on.
+  Found* found;
+  std::size_t first;
+  Found own;  // of rows that were not looked up before
 };
 
 struct RowContents {
@@ -52,6 +55,17 @@ class Weights {
     scores(&row, 1, x, &p, shared);
     return p;
   }
+  // The same, for one thread alone that may go on to learn from the example: adds the rows to what
+  // is found of it.
+  virtual void scores(const RowId* rows, std::size_t n, const Example& x, float* out, Found&) {
+    scores(rows, n, x, out, false);
+  }
+  // Scores of rows found as the first-th and following ones, where the example may have other
+  // values by now, and the rows too.
+  virtual void scores_again(const RowId* rows, std::size_t n, const Example& x, float* out,
+                            const Found&, std::size_t) const {
+    scores(rows, n, x, out, false);
+  }
   // Scores of many examples, while nobody learns; to the bit those of scores(). out[i]: of row
   // rows[i] on *xs[i]; kNoRow scores 0.
   virtual void score_each(const RowId* rows, const Example* const* xs, std::size_t n,
@@ -65,9 +79,11 @@ class Weights {
     for (std::size_t e = 0; e < m; ++e) scores(rows, n, xs[e], out + e * n, false);
   }
 
-  // weighted_g2[i] = 0 leaves row i out.
+  // weighted_g2[i] = 0 leaves row i out. found: null, or where the rows are the first-th and
+  // following ones.
   virtual void accumulate(const RowId* rows, std::size_t n, const Example& x,
-                          const float* weighted_g2, Steps& steps, double* c, bool shared) = 0;
+                          const float* weighted_g2, Steps& steps, double* c, bool shared,
+                          Found* found, std::size_t first) = 0;
   // For the rows not left out: after w *= max(0, 1 - shrinkage / sqrt(G)), the step.
   virtual void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
                      const Steps& steps, const float* h, const float* shrinkage, bool shared) = 0;

@@ -43,6 +43,7 @@ struct Progress {
 struct Workspace {
   Example x, path, before;
   LinearLearner::Workspace learner;
+  Found routers_found, predictors_found;
   std::vector<LabelHistogram::Candidate> candidates;
   std::vector<RowId> rows;
   std::vector<std::vector<RowId>> interaction_rows;  // by path feature
@@ -51,6 +52,7 @@ struct Workspace {
   std::vector<double> importance;
   std::vector<NodeId> route, shadow_route;
   std::vector<float> shadow_margins;
+  std::vector<float> margins;         // of the shadow route, on the example as it is learned
   AlignedFloats block;                // several rows, side by side
   std::vector<std::uint64_t> stamps;  // by class: when it was last drawn
   std::uint64_t stamp = 0;
