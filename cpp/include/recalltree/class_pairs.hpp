@@ -40,29 +40,19 @@ class ClassPairs {
     // Slot of a key, or kNone.
     std::uint32_t find(std::uint32_t key) const {
       if (capacity_ == 0) return kNone;
-      for (std::uint32_t group = home(key);; group = next(group)) {
-        const std::uint32_t* const keys = this->keys() + group;
-        if (const unsigned here = matches(keys, key + 1))
-          return group + static_cast<std::uint32_t>(std::countr_zero(here));
-        if (keys[kIdsInGroup - 1] == 0) return kNone;
-      }
+      const auto [group, here] = look_up(key);
+      return here != 0 ? group + static_cast<std::uint32_t>(std::countr_zero(here)) : kNone;
     }
     // What is known of a key, all 0 if nothing is. Whether something is cannot be foreseen, so that
     // nothing branches on it.
     Values known(std::uint32_t key) const {
       static constexpr Values kNothing{};
       if (capacity_ == 0) return kNothing;
-      for (std::uint32_t group = home(key);; group = next(group)) {
-        const std::uint32_t* const keys = this->keys() + group;
-        const unsigned here = matches(keys, key + 1);
-        const unsigned is_full = keys[kIdsInGroup - 1] != 0;
-        if ((here | (is_full ^ 1u)) == 0) continue;
-        const auto all = std::uintptr_t{0} - static_cast<std::uintptr_t>(here != 0);
-        const Values* const pair = values() + group + std::countr_zero(here | 1u << kIdsInGroup);
-        return *reinterpret_cast<const Values*>(
-            (reinterpret_cast<std::uintptr_t>(pair) & all) |
-            (reinterpret_cast<std::uintptr_t>(&kNothing) & ~all));
-      }
+      const auto [group, here] = look_up(key);
+      const auto all = std::uintptr_t{0} - static_cast<std::uintptr_t>(here != 0);
+      const Values* const pair = values() + group + std::countr_zero(here | 1u << kIdsInGroup);
+      return *reinterpret_cast<const Values*>((reinterpret_cast<std::uintptr_t>(pair) & all) |
+                                              (reinterpret_cast<std::uintptr_t>(&kNothing) & ~all));
     }
     Values& values(std::uint32_t slot) { return this->values()[slot]; }
     const Values& values(std::uint32_t slot) const { return this->values()[slot]; }
@@ -102,6 +92,18 @@ class ClassPairs {
     std::uint32_t home(std::uint32_t key) const { return home(key, capacity_); }
     std::uint32_t next(std::uint32_t group) const {
       return group + kIdsInGroup == capacity_ ? 0 : group + kIdsInGroup;
+    }
+    // The group in which the search for a key ends, and as bits where the key is in it, if it is.
+    struct Place {
+      std::uint32_t group;
+      unsigned here;
+    };
+    Place look_up(std::uint32_t key) const {
+      for (std::uint32_t group = home(key);; group = next(group)) {
+        const std::uint32_t* const keys = this->keys() + group;
+        const unsigned here = matches(keys, key + 1), is_full = keys[kIdsInGroup - 1] != 0;
+        if ((here | (is_full ^ 1u)) != 0) return {group, here};
+      }
     }
     Values* values() const { return reinterpret_cast<Values*>(block_); }
     std::uint32_t* keys() const { return reinterpret_cast<std::uint32_t*>(values() + capacity_); }

@@ -24,6 +24,15 @@ struct Sums {
   float nodes = 0.0f;     // of the nodes' votes
 };
 
+// How much votes count.
+struct VoteScales {
+  float affinity, nodes;  // A and B
+
+  float score(const Sums& sums, float inverse_norm, float bias) const {
+    return affinity * sums.affinity * inverse_norm + sums.rest + nodes * sums.nodes + bias;
+  }
+};
+
 struct Candidate {
   ClassId label;
   float value;  // by which it was chosen

@@ -72,6 +72,11 @@ float inverse_norm(const Model& model, ClassId z, const Own& own) {
   return z == own.left_out() ? own.inverse_norm : model.inverse_norm(z);
 }
 
+template <class Model>
+VoteScales scales_of_votes(const Model& model) {
+  return {model.rules().features_vote ? model.affinity_scale() : 0.0f, model.node_scale()};
+}
+
 // The features vote.
 template <class Model>
 void vote_of_features(const Model& model, const Own& own, std::size_t max_entries, Workspace& ws,
@@ -123,10 +128,9 @@ void find_candidates(const Model& model, const Own& own, Workspace& ws, bool sha
         model, own,
         rules.config.max_entries - std::min<std::size_t>(read, rules.config.max_entries), ws,
         shared);
-  const float A = model.affinity_scale(), B = model.node_scale();
+  const VoteScales scales = scales_of_votes(model);
   v.votes.take_best(max_candidates, v.candidates, [&](ClassId z, const Sums& sums) {
-    return A * sums.affinity * inverse_norm(model, z, own) + sums.rest + B * sums.nodes +
-           model.bias(z);
+    return scales.score(sums, inverse_norm(model, z, own), model.bias(z));
   });
   v.n_voted = v.candidates.size();
   // If the keys know too few classes, the most frequent ones fill up.
@@ -223,13 +227,10 @@ void score_candidates(const Model& model, std::size_t from, const Own& own, Work
   if (!model.rules().weights_in_pairs)
     model.predictor_scores(ws.rows.data() + from, n - from, ws.x, v.score.data() + from, shared);
   if (!v.keys.empty()) complete_sums(model, from, own, ws, shared);
-  const float A = model.rules().features_vote ? model.affinity_scale() : 0.0f;
-  const float B = model.node_scale();
+  const VoteScales scales = scales_of_votes(model);
   for (std::size_t c = from; c < n; ++c) {
-    const Sums& sums = v.candidates[c].sums;
     v.inverse_norm[c] = inverse_norm(model, ws.rows[c], own);
-    v.score[c] +=
-        A * sums.affinity * v.inverse_norm[c] + sums.rest + B * sums.nodes + model.bias(ws.rows[c]);
+    v.score[c] += scales.score(v.candidates[c].sums, v.inverse_norm[c], model.bias(ws.rows[c]));
   }
   ws.work.predictor_evaluations += n - from;
 }

@@ -29,8 +29,7 @@ void score_rows_by_votes(const Model& model, const Rows& rows, std::size_t begin
     voted.add(v.unread, v.candidates);
   }
   auto& named = voted.by_class(model.n_classes());
-  const float A = model.rules().features_vote ? model.affinity_scale() : 0.0f;
-  const float B = model.node_scale();
+  const VoteScales scales = scales_of_votes(model);
   // So many candidates ahead memory is told what will be read.
   constexpr std::size_t kFar = 12, kNear = 6;
   for (std::size_t i = 0; i < named.size(); ++i) {
@@ -44,8 +43,7 @@ void score_rows_by_votes(const Model& model, const Rows& rows, std::size_t begin
     const ClassId label = named[i].label;
     Sums& sums = named[i].sums;
     add_pairs(model, label, voted.keys(named[i].row), nullptr, sums, ws.work, shared);
-    voted.score(named[i], A * sums.affinity * model.inverse_norm(label) + sums.rest +
-                              B * sums.nodes + model.bias(label));
+    voted.score(named[i], scales.score(sums, model.inverse_norm(label), model.bias(label)));
   }
   ws.work.predictor_evaluations += named.size();
   voted.emit([&](std::size_t row, const ClassId* labels, const float* scores, std::size_t n) {
