@@ -10,7 +10,6 @@ NAMES = {
     "one-against-all": "one-against-all",
     "lom-tree": "LOMTree",
     "averaged-embeddings": "averaged embeddings",
-    "one-against-some-short-steps": "one-against-some, learning_rate=0.5",
 }
 
 

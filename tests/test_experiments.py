@@ -237,7 +237,6 @@ def test_texts_are_learned_in_order_by_all_methods(done):
     found = [r for r in records(done, "one-against-some") if r["unit"]["kind"] == "progressive"]
     assert {r["unit"]["algorithm"] for r in found} == {
         "one-against-some",
-        "one-against-some-short-steps",
         "recall-tree",
         "lom-tree",
         "averaged-embeddings",

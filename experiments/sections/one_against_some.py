@@ -17,7 +17,6 @@ from experiments.store import Record
 from experiments.studies.one_against_some import (
     ALGORITHMS,
     PROBE_CLASSES,
-    SHORT_STEPS,
     TEXT_ALGORITHMS,
 )
 
@@ -174,10 +173,8 @@ def _text(page: Section, name: str, found: dict[str, Record]) -> None:
             Every tenth article of the text is left out, as in the other sections."""
         )
     alike = {a: found[a] for a in shown if lengths[a] == n_train}
-    others = [a for a in alike if a not in (OURS, SHORT_STEPS)]
-    for ours in (OURS, SHORT_STEPS):
-        if ours in alike and others:
-            page.say(_text_verdict(name, ours, {a: alike[a] for a in (ours, *others)}))
+    if OURS in alike and len(alike) > 1:
+        page.say(_text_verdict(name, alike))
     page.figure(
         f"one-against-some-{name}-{n_train}",
         f"Progressive error on {name}, in order",
@@ -203,17 +200,16 @@ def error_after(n: int, record: Record) -> float | None:
     return float(np.interp(n, examples, wrong)) / n
 
 
-def _text_verdict(name: str, ours: str, found: dict[str, Record]) -> str:
+def _text_verdict(name: str, found: dict[str, Record]) -> str:
     errors = {a: r["result"]["progressive_error"] for a, r in found.items()}
-    best = min((a for a in errors if a != ours), key=lambda a: errors[a])
-    judged = {a: found[a]["result"]["n_judged"] for a in (ours, best)}
+    best = min((a for a in errors if a != OURS), key=lambda a: errors[a])
+    judged = {a: found[a]["result"]["n_judged"] for a in (OURS, best)}
     wrong = {a: round(errors[a] * n) for a, n in judged.items()}
-    test = n_minus_1_chi_squared(wrong[ours], judged[ours], wrong[best], judged[best])
-    compared = "below" if errors[ours] < errors[best] else "above"
-    subject = NAMES[ours][0].upper() + NAMES[ours][1:]
+    test = n_minus_1_chi_squared(wrong[OURS], judged[OURS], wrong[best], judged[best])
+    compared = "below" if errors[OURS] < errors[best] else "above"
     return (
-        f"{subject} is {compared} the best of the others on {name}: "
-        f"{percent(errors[ours], 2)}% against {percent(errors[best], 2)}% of {NAMES[best]} "
+        f"One-against-some is {compared} the best of the others on {name}: "
+        f"{percent(errors[OURS], 2)}% against {percent(errors[best], 2)}% of {NAMES[best]} "
         f"({format_p(test.p_value)}, N-1 chi-squared)."
     )
 

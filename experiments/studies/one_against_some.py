@@ -31,9 +31,7 @@ from recalltree.estimators.progressive_curve import ProgressiveCurve
 SETS: tuple[str, ...] = ("glyphs", "webdirectory", "wikipassage", "wikitext")
 ALGORITHMS = ("one-against-some", "recall-tree", "one-against-all", "lom-tree")
 EMBEDDINGS = "averaged-embeddings"
-#: With shorter steps, which suit a long text.
-SHORT_STEPS = "one-against-some-short-steps"
-TEXT_ALGORITHMS = ("one-against-some", SHORT_STEPS, "recall-tree", "lom-tree", EMBEDDINGS)
+TEXT_ALGORITHMS = ("one-against-some", "recall-tree", "lom-tree", EMBEDDINGS)
 #: What tuning tries, by kind of data: the first is the defaults.
 TRIED: dict[str, list[dict[str, Any]]] = {
     DENSE: [
@@ -161,10 +159,7 @@ def _tuned(task: Task, unit: Unit, bench: Bench) -> dict[str, Any]:
 
 
 def _text(task: Task, unit: Unit) -> dict[str, Any]:
-    if unit["algorithm"] == SHORT_STEPS:
-        model = make_model("one-against-some", unit["seed"], learning_rate=0.5)
-    else:
-        model = make_model(unit["algorithm"], unit["seed"])
+    model = make_model(unit["algorithm"], unit["seed"])
     found = learn(model, task)
     return {
         **found,
