@@ -10,9 +10,10 @@
 
 namespace recalltree {
 
-// Rows that are scored together: enough that several name the same class, few enough that what is
-// kept of them, about half a kilobyte each, stays in the caches.
-inline constexpr std::size_t kRowsAtOnce = 4096;
+// Rows that are scored together: enough that several name the same class even of a hundred
+// thousand, few enough that what is kept of them, about half a kilobyte each, does not fill the
+// last cache.
+inline constexpr std::size_t kRowsAtOnce = 16384;
 
 // Of a model whose predictors' weights are in the pairs.
 template <class Model, class Emit>
