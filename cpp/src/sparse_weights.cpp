@@ -149,8 +149,6 @@ void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& 
     find_columns(x, *found);
     first = found->add_rows(n);
   }
-  // Those that are about to learn, of which this block may be a part.
-  const std::size_t end = first >= found->latest ? found->n_rows : first + n;
   steps.found = found;
   steps.first = first;
   steps.r.reserve(m * n);
@@ -168,13 +166,14 @@ void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& 
     SparseColumn& column = *found->columns[k];
     SpinLock::Guard guard(column.lock, shared);
     found->forget(k, column.buckets);
-    if (!column.has_room_for(column.size + (end - first))) {
-      // Nearly full: make room for those that are really new.
+    if (!column.has_room_for(column.size + n)) {
+      // Nearly full: make room for those that learn and are really new.
       for (std::size_t i = 0; !looked_up && i < n && column.buckets != nullptr; ++i)
         if (const auto place = column.find(rows[i]); place.found)
           found->row(first + i)[k] = {&place.value(), &column.accumulator(place)};
       std::size_t missing = 0;
-      for (std::size_t i = first; i < end; ++i) missing += found->row(i)[k].value == nullptr;
+      for (std::size_t i = 0; i < n; ++i)
+        missing += weighted_g2[i] != 0.0f && found->row(first + i)[k].value == nullptr;
       make_room(column, missing);
       found->forget(k, column.buckets);
     }

@@ -13,7 +13,6 @@ struct SparseColumn;
 // One example's, for rows in the order in which they were asked. Dense rows leave it empty.
 struct Found {
   std::size_t n_rows = 0;
-  std::size_t latest = 0;  // the rows from this one on were asked together, and learn together
   std::vector<SparseColumn*> columns;  // by feature
   std::vector<const void*> buckets;    // by feature: the weights are where they were found as long
                                        // as the column has these
@@ -23,7 +22,7 @@ struct Found {
   std::vector<Weight> weights;  // by row, then by feature; null: not found
 
   void clear() {
-    n_rows = latest = 0;
+    n_rows = 0;
     columns.clear();
     weights.clear();
   }
@@ -32,10 +31,9 @@ struct Found {
 
   // Adds n rows, of which nothing is found yet, and returns the first.
   std::size_t add_rows(std::size_t n) {
-    latest = n_rows;
     n_rows += n;
     weights.resize(n_rows * columns.size());
-    return latest;
+    return n_rows - n;
   }
   // The k-th feature's column has other buckets now.
   void forget(std::size_t k, const void* now) {

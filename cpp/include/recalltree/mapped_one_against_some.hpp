@@ -93,7 +93,7 @@ class MappedOneAgainstSome final : public MappedModel {
 
  protected:
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
-  std::size_t rows_at_once() const override { return kRowsAtOnce; }
+  std::size_t rows_at_once() const override { return rows_to_score_at_once(n_classes()); }
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                   const Emit& emit) const override;
 

@@ -135,7 +135,7 @@ class OneAgainstSome final : public Learner {
   void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
                  bool shared) override;
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
-  std::size_t rows_at_once() const override { return kRowsAtOnce; }
+  std::size_t rows_at_once() const override { return rows_to_score_at_once(n_classes()); }
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                   const Emit& emit) const override;
   void begin_batch(const Batch& batch) override;

@@ -10,10 +10,12 @@
 
 namespace recalltree {
 
-// Rows that are scored together: enough that several name the same class even of a hundred
-// thousand, few enough that what is kept of them, about half a kilobyte each, does not fill the
-// last cache.
-inline constexpr std::size_t kRowsAtOnce = 16384;
+// Rows that are scored together: enough that several name the same class, few enough that what is
+// kept of them, about half a kilobyte each, stays in the caches.
+inline std::size_t rows_to_score_at_once(std::size_t n_classes) {
+  constexpr std::size_t kFew = 4096, kMany = 16384;
+  return std::clamp(n_classes / 4, kFew, kMany);
+}
 
 // Of a model whose predictors' weights are in the pairs.
 template <class Model, class Emit>
