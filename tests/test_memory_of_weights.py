@@ -1,0 +1,29 @@
+"""Sparse weights take memory for what has learned, not for what was only compared."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from recalltree import RecallTreeClassifier
+
+
+def stream(n_rows=3000, n_features=5000, features_per_row=8):
+    """Return rows of a few features, some of them frequent, and labels of the same kind."""
+    random = np.random.default_rng(0)
+    n = n_rows * features_per_row
+    features = random.zipf(1.3, n).clip(max=n_features) - 1
+    rows = np.arange(0, n + 1, features_per_row)
+    X = sp.csr_array((np.ones(n, np.float32), features, rows), shape=(n_rows, n_features))
+    X.sum_duplicates()
+    return X, random.zipf(1.5, n_rows).clip(max=400)
+
+
+def test_candidates_that_do_not_learn_take_no_memory():
+    # With the hinge loss most of the candidates are right by a margin and learn nothing.
+    X, y = stream()
+    taken = {
+        loss: RecallTreeClassifier(loss=loss, max_candidates=150, random_state=0)
+        .fit(X, y)
+        .memory_by_part_["predictors"]
+        for loss in ("hinge", "logistic")
+    }
+    assert taken["hinge"] < taken["logistic"] / 2
