@@ -62,7 +62,9 @@ bench: $(VENV)/.package
 
 # --- checks --------------------------------------------------------------------------------------
 
-test: lint cpp-test tsan
+# Installing waits for the network and for one core: meanwhile the other compiles.
+test:
+	@$(MAKE) --no-print-directory --output-sync=target -j $(JOBS) lint cpp-test tsan
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 	@echo "make test: all checks passed"
 
