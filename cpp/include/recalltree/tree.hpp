@@ -14,7 +14,8 @@ namespace recalltree {
 
 class MappedTree;
 
-struct Node {
+// One line of the cache each.
+struct alignas(64) Node {
   LabelHistogram histogram;                           // guarded by lock while several threads learn
   std::atomic<NodeId> left{kNoNode}, right{kNoNode};  // made on first use
   std::atomic<RowId> router{kNoRow};                  // made on first use
@@ -22,6 +23,7 @@ struct Node {
   std::uint32_t depth = 0;
   SpinLock lock;
 };
+static_assert(sizeof(Node) == 64 || sizeof(void*) != 8);
 
 class Tree {
  public:
