@@ -301,6 +301,7 @@ CHOICES = {
     "learning_rate": [1.0, 0.3],
     "l2": [0.0, 0.0, 1e-2],
     "count_decay": [None, None, 300.0],
+    "feature_dropout": [0.0, 0.4],
 }
 
 
@@ -337,6 +338,16 @@ def test_trees_agree_while_classes_keep_arriving(keys):
     reference = run(stream, {"keys": keys, "n_trees": 3, "max_candidates": 8, "seed": 5})
     assert reference.progressive.errors < 0.8 * reference.progressive.weight
     assert len(reference.forest.nodes) > 30
+
+
+@pytest.mark.parametrize("keys", ["features", "both"])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_later_passes_agree_on_what_they_leave_out(sparse, keys):
+    stream = make_stream(seed=11, n_classes=30, n_features=20, sparse=sparse, n_passes=3)
+    config = {"keys": keys, "n_trees": 2, "seed": 3}
+    dropped = run(stream, config | {"feature_dropout": 0.4})
+    whole = run(stream, config)
+    assert dropped.scales.values.tolist() != whole.scales.values.tolist()
 
 
 def test_small_histograms_agree():

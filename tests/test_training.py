@@ -1,31 +1,16 @@
 """Learning from a reader is learning its rows, wherever it is interrupted."""
 
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from batches import batches
 from classifiers import VARIANTS, core_state, digits
 from sklearn.base import clone
 
 from recalltree import RecallTreeClassifier
 from recalltree.training import TrainingPosition, learn_from
-
-
-@dataclass
-class Piece:
-    X: Any
-    y: Any
-    sample_weight: Any = None
-
-
-def batches(X, y, size=90, weights=None):
-    return [
-        Piece(X[i : i + size], y[i : i + size], None if weights is None else weights[i : i + size])
-        for i in range(0, len(y), size)
-    ]
 
 
 def run(clf, reader, **options):

@@ -19,12 +19,13 @@ OneAgainstSomeConfig make_config(const LearnerConfig& learner, const std::string
                                  std::uint32_t max_entries, bool sublinear_tf, bool use_idf,
                                  bool normalize, bool center, std::uint32_t n_trees,
                                  std::uint32_t max_depth, double bound_lambda, double count_decay,
-                                 std::uint64_t seed, std::uint64_t memory_budget) {
-  return {learner,      parse<Keys>(keys), max_candidates,
-          max_labels,   max_entries,       {sublinear_tf, use_idf, normalize},
-          center,       n_trees,           max_depth,
-          bound_lambda, count_decay,       seed,
-          memory_budget};
+                                 std::uint64_t seed, std::uint64_t memory_budget,
+                                 double feature_dropout) {
+  return {learner,       parse<Keys>(keys), max_candidates,
+          max_labels,    max_entries,       {sublinear_tf, use_idf, normalize},
+          center,        n_trees,           max_depth,
+          bound_lambda,  count_decay,       seed,
+          memory_budget, feature_dropout};
 }
 
 template <class Model>
@@ -46,6 +47,7 @@ nb::dict config_of(const Model& model) {
   out["count_decay"] = c.count_decay;
   out["seed"] = c.seed;
   out["memory_budget"] = c.memory_budget;
+  out["feature_dropout"] = c.feature_dropout;
   return out;
 }
 
@@ -160,7 +162,8 @@ void bind(nb::module_& m, const char* name) {
             "max_labels"_a = standard.max_labels, "max_entries"_a = standard.max_entries,
             "sublinear_tf"_a = true, "use_idf"_a = true, "normalize"_a = true, "center"_a = true,
             "n_trees"_a = standard.n_trees, "max_depth"_a = standard.max_depth,
-            "bound_lambda"_a = 1.0, "count_decay"_a = 0.0, "seed"_a = 0, "memory_budget"_a = 0);
+            "bound_lambda"_a = 1.0, "count_decay"_a = 0.0, "seed"_a = 0, "memory_budget"_a = 0,
+            "feature_dropout"_a = 0.0);
   c.def_prop_ro("config", &config_of<Model>)
       .def("predictor", &predictor<Model>, "class_id"_a)
       .def("frequent_classes",

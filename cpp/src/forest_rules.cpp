@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "recalltree/random_bits.hpp"
+
 namespace recalltree {
 namespace {
 
@@ -14,13 +16,6 @@ constexpr std::uint32_t kMaxLabels = 128;
 constexpr float kRandomNorm = 0.5f;
 // Of so many places in each tree, those above depth 8.
 constexpr std::size_t kPlacesKept = 256;
-
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15ull;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-  return x ^ (x >> 31);
-}
 
 // How many labels the histogram of a node holds. On the path they are the candidates; every other
 // tree has two keys, which share the entries that an example may read.

@@ -25,6 +25,7 @@ OneAgainstSome::OneAgainstSome(const OneAgainstSomeConfig& config)
       centring_(config.learner, config.center),
       histograms_(config.max_labels),
       forest_(rules_.config),
+      dropout_(config.feature_dropout, config.seed),
       predictors_(config.learner.n_features, false, DenseWeights::Rates::per_row),
       affinity_scale_{kAffinityScale},
       share_scale_{kShareScale},

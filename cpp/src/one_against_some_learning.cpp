@@ -42,16 +42,16 @@ void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, d
                                    Workspace& ws, bool shared) {
   VotingWorkspace& v = ws.voting;
   const std::size_t n_known = n_classes_seen();
-  if (shared)
-    std::atomic_ref(n_examples_).fetch_add(1);
-  else
-    ++n_examples_;
+  const std::uint64_t before = shared ? std::atomic_ref(n_examples_).fetch_add(1) : n_examples_++;
   see(y);
   if (!shared && first_pass_) rebase_unit();
   const double counted = weight * unit();
 
   const bool has_trees = forest_.n_trees() > 0;
-  read_example(*this, rows, i, first_pass_ ? 0.0 : counted, ws);
+  if (first_pass_ || !dropout_.is_on())
+    read_example(*this, rows, i, first_pass_ ? 0.0 : counted, ws);
+  else
+    read_example(*this, dropout_.without(rows, i, before, v.row), 0, counted, ws);
   if (has_trees || has_dense_predictors()) ws.x.rate = centring_.rate(ws.x);
   if (has_trees) descend(ws.x, n_known, v, ws.work, shared);
   const Own own = first_pass_ ? Own{y} : leave_out(y, weight, v, shared);
@@ -109,7 +109,10 @@ void OneAgainstSome::find_lessons(const Own& own, Workspace& ws, bool shared) co
   VotingWorkspace& v = ws.voting;
   v.lessons.clear(), v.hits.clear();
   for (std::size_t c = 0; c < v.candidates.size(); ++c)
-    if (std::fabs(v.gradient[c]) >= small_gradient_) v.lessons.push_back({c, 0});
+    if (std::fabs(v.gradient[c]) >= small_gradient_) {
+      v.lessons.push_back({c, 0});
+      prefetch(&classes_[v.candidates[c].label]);
+    }
   for (std::size_t l = 0; l < v.lessons.size(); ++l) {
     if (l + 1 < v.lessons.size()) {
       const ClassPairs::Table& ahead = pairs_[v.candidates[v.lessons[l + 1].candidate].label];

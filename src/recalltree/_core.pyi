@@ -111,6 +111,7 @@ class RecallTree(_RecallTreeViews, _Learner):
         router_weighting: str = "total_entropy",
         routing_order: str = "route_first",
         count_decay: float = 0.0,
+        min_gradient: float = 0.1,
     ) -> None: ...
     @staticmethod
     def from_state(state: dict[str, Any], **config: Any) -> RecallTree: ...
@@ -133,6 +134,7 @@ class MappedRecallTree(_RecallTreeViews, _Mapped):
         router_weighting: str = "total_entropy",
         routing_order: str = "route_first",
         count_decay: float = 0.0,
+        min_gradient: float = 0.1,
     ) -> None: ...
 
 class OneAgainstAll(_HasPredictors, _Learner):
@@ -205,6 +207,7 @@ class OneAgainstSome(_OneAgainstSomeViews, _Learner):
         count_decay: float = 0.0,
         seed: int = 0,
         memory_budget: int = 0,
+        feature_dropout: float = 0.0,
     ) -> None: ...
     @staticmethod
     def from_state(state: dict[str, Any], **config: Any) -> OneAgainstSome: ...
@@ -240,6 +243,7 @@ class MappedOneAgainstSome(_OneAgainstSomeViews, _Mapped):
         count_decay: float = 0.0,
         seed: int = 0,
         memory_budget: int = 0,
+        feature_dropout: float = 0.0,
     ) -> None: ...
 
 class _LOMTreeViews(_Model):

@@ -31,6 +31,8 @@ struct RecallTreeConfig {
   RouterWeighting router_weighting = RouterWeighting::total_entropy;
   RoutingOrder routing_order = RoutingOrder::route_first;
   double count_decay = 0.0;  // half-life of a count, in examples; 0: counts never fade
+  // A candidate that is not the label does not learn from a gradient that is smaller.
+  double min_gradient = 0.1;
 };
 
 struct OneAgainstAllConfig {
@@ -62,9 +64,11 @@ struct OneAgainstSomeConfig {
   std::uint32_t max_depth = 0;  // of the trees; 0: follows from the number of classes
   double bound_lambda = 1.0;    // of the recall bound that ends a path
   double count_decay = 0.0;     // half-life of a count, in examples; 0: counts never fade
-  std::uint64_t seed = 0;       // of the routers' random beginnings
+  std::uint64_t seed = 0;       // of the routers' random beginnings, and of the dropout
   // Bytes that the model may take; 0: as many as it needs.
   std::uint64_t memory_budget = 0;
+  // Share of the features that an example is learned without, in passes after the first.
+  double feature_dropout = 0.0;
 };
 
 struct LOMTreeConfig {

@@ -212,6 +212,7 @@ class OneAgainstSome final : public Learner {
   KeyHistograms histograms_;
   ClassPairs pairs_;
   KeyForest forest_;
+  FeatureDropout dropout_;
   DenseWeights predictors_;
   StableVector<ClassSums> classes_;
   std::vector<Ranked> ranked_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "feature_dropout.hpp"
 #include "feature_weighting.hpp"
 #include "voted_rows.hpp"
 #include "votes.hpp"
@@ -62,6 +63,7 @@ struct Promise {
 };
 
 struct VotingWorkspace {
+  FeatureDropout::Row row;  // that is learned without some of its features
   std::vector<ActiveKey> keys;
   std::vector<Promise> promises;
   std::vector<UnreadKey> unread;  // keys with histograms that were not read to the end

@@ -91,7 +91,8 @@ def _with_parameters(
     classifier: type[OnlineClassifier], parameters: dict[str, Any]
 ) -> OnlineClassifier:
     expected = set(classifier._get_param_names())
-    missing = expected - set(parameters) - classifier._newer_parameters
+    parameters = {**classifier._newer_parameters, **parameters}
+    missing = expected - set(parameters)
     if odd := sorted(missing | (set(parameters) - expected)):
         raise ModelFileError(f"parameters: {odd[0]!r} is missing or unknown.")
     clf = classifier(**parameters)

@@ -64,6 +64,10 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         forgotten. What is known of every class and of every feature by itself stays, and so do
         trees and dense predictors: a budget that is too small for these is an error. None sets no
         limit.
+    feature_dropout : float, default=0.0
+        Share of the features that an example is learned without in passes after the first, others
+        every time: as if they were 0. Keeps later passes from learning the examples by heart,
+        where there are few for each class.
     learning_rate : float, default=1.0
         Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data. Where
         most answers are wrong however long it learns, as with the next word of a text, 0.5 is
@@ -170,8 +174,9 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         "bound_lambda": [Interval(Real, 0, None, closed="left")],
         "count_decay": [None, Interval(Real, 1, None, closed="left")],
         "memory_budget": [None, Interval(Integral, 1, None, closed="left")],
+        "feature_dropout": [Interval(Real, 0, 1, closed="left")],
     }
-    _newer_parameters = frozenset({"memory_budget"})
+    _newer_parameters: ClassVar[dict[str, Any]] = {"memory_budget": None, "feature_dropout": 0.0}
 
     def __init__(
         self,
@@ -189,6 +194,7 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         bound_lambda: float = defaults.BOUND_LAMBDA,
         count_decay: float | None = None,
         memory_budget: int | None = None,
+        feature_dropout: float = defaults.FEATURE_DROPOUT,
         learning_rate: float = defaults.LEARNING_RATE,
         l2: float = defaults.L2,
         n_passes: int = defaults.N_PASSES,
@@ -224,6 +230,7 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         self.bound_lambda = bound_lambda
         self.count_decay = count_decay
         self.memory_budget = memory_budget
+        self.feature_dropout = feature_dropout
 
     def _own_config(self) -> dict[str, Any]:
         return {
@@ -240,6 +247,7 @@ class OneAgainstSomeClassifier(OnlineClassifier):
             "bound_lambda": float(self.bound_lambda),
             "count_decay": float(self.count_decay or 0),
             "memory_budget": min(int(self.memory_budget or 0), 2**64 - 1),
+            "feature_dropout": float(self.feature_dropout),
         }
 
     def _seed(self, seed: int) -> dict[str, int]:

@@ -28,8 +28,8 @@ class Saves:
     _core_type: ClassVar[Any]
     #: The same model viewed in a file.
     _mapped_core_type: ClassVar[Any]
-    #: Parameters that older files do not have; the defaults are as things were.
-    _newer_parameters: ClassVar[frozenset[str]] = frozenset()
+    #: Parameters that older files do not have, and what they were then.
+    _newer_parameters: ClassVar[dict[str, Any]] = {}
 
     _core: Any
     _config: dict[str, Any]
@@ -144,16 +144,19 @@ class Saves:
             self.model_extra_ = model.extra
 
     def _make_core_of(self, model: Model, *, mapped: bool) -> Any:
+        # The core says 0 where an estimator says None.
+        older = {name: value or 0 for name, value in self._newer_parameters.items()}
+        config = {**older, **model.config}
         try:
             # Checks the structure, so that what is made next cannot be larger than the file.
-            core = self._mapped_core_type(model.state, **model.config)
+            core = self._mapped_core_type(model.state, **config)
             if core.is_complete != (model.contents == TRAINING):
                 raise ModelFileError(
                     f"a tensor is missing or unknown in a model for {model.contents}."
                 )
             if mapped or model.contents == PREDICTION:
                 return core
-            return self._core_type.from_state(model.state, **model.config)
+            return self._core_type.from_state(model.state, **config)
         except ModelFileError:
             raise
         except (ValueError, TypeError, OverflowError) as error:

@@ -14,6 +14,7 @@ import numpy as np
 from .key_histogram import KeyHistogram
 from .label_histogram import LabelHistogram, recall_lower_bound
 from .linear_learner import LinearModel, Term, score
+from .random_bits import BITS_64, mix
 
 # A smaller difference in total entropy, per unit of weight, is rounding: neither side is better.
 ENTROPY_FLOOR = 1e-6
@@ -22,22 +23,6 @@ RANDOM_NORM = 0.5
 RANDOM_FEATURES = 16
 # Depth of the trees where none is given, if there are enough classes.
 MAX_DEPTH = 7
-
-BITS_64 = 2**64 - 1
-
-
-def mix(x):
-    """Return 64 bits that look random, a different number for every one (splitmix64).
-
-    Examples
-    --------
-    >>> mix(0) == 0xE220A8397B1DCDAF
-    True
-    """
-    x = (x + 0x9E3779B97F4A7C15) & BITS_64
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & BITS_64
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & BITS_64
-    return x ^ (x >> 31)
 
 
 def random_hyperplane(seed, tree, place, n_features, sparse):

@@ -24,7 +24,8 @@ candidates if it is missing; A, S, B and u then do not learn, since the keys did
 
 * An example is scored before it is counted. Later passes do not count it again, and leave it out of
   the counts of its features. Of the nodes they do not: they hold many examples, and it may end now
-  where it was not counted. Routers learn in the first pass only.
+  where it was not counted. Routers learn in the first pass only. With `FeatureDropout`, later
+  passes learn an example without some of its features.
 * A histogram lists the M labels with the largest counts; that of a leaf no more than 128, that of
   a node on the paper's path no more than F. A label of a feature has the weight of its predictor
   beside its count. E entries are read, those with the largest u_k |v_k| sqrt(c(y, k) / n_k), in
@@ -49,6 +50,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .adaptive import Adaptive, Memory, softmax
+from .feature_dropout import FeatureDropout
 from .feature_weighting import FeatureCentring, FeatureWeighting
 from .key_forest import KeyForest
 from .key_histogram import KeyHistogram
@@ -120,6 +122,8 @@ class OneAgainstSomeReference:
         Half-life of the counts, in examples. With it, classes that are wrong forget.
     memory_budget : int or None
         Parameter of `MemoryBudget`.
+    feature_dropout : float
+        Parameter of `FeatureDropout`, with the seed.
     learning_rate, l2 : float
         Scale of the steps, and strength of the shrinkage of weights that learn.
     loss : str
@@ -154,6 +158,7 @@ class OneAgainstSomeReference:
         bound_lambda=1.0,
         count_decay=None,
         memory_budget=None,
+        feature_dropout=0.0,
         seed=0,
         loss="logistic",
         learning_rate=1.0,
@@ -198,6 +203,8 @@ class OneAgainstSomeReference:
         self.scales = Adaptive(scales, VOTE_OFFSET, VOTE_POWER)
         self.progressive = ProgressiveError()
         self.budget = MemoryBudget(memory_budget)
+        self.dropout = FeatureDropout(feature_dropout, seed)
+        self.n_learned = 0
 
     # --- candidates and scores --------------------------------------------------------------
 
@@ -305,6 +312,9 @@ class OneAgainstSomeReference:
 
     def learn(self, x, y, weight=1.0, first_pass=True):
         """Learn one example."""
+        if not first_pass and self.dropout.share > 0:
+            x = self.dropout(x, self.n_learned)
+        self.n_learned += 1
         n_classes = len(self.classes)
         self.classes.setdefault(y, ClassModel(self.n_features, self.has_dense_predictors))
         scored = self.scores(x, n_classes, y, 0.0 if first_pass else weight)
