@@ -137,7 +137,8 @@ class FollowingLearner(LinearLearner):
         self.follower = Follower()
         self.core_row = core_row
 
-    def learn(self, terms, target, importance):
+    def learn(self, terms, target, importance, min_gradient=0.0):
+        self.floor = max(min_gradient, GRADIENT_FLOOR)
         p = score(terms)
         margin = AMBIGUOUS * max(1.0, abs(p))
         ambiguous = self.is_worth_it(p - margin, target) != self.is_worth_it(p + margin, target)
@@ -145,12 +146,12 @@ class FollowingLearner(LinearLearner):
 
         def core_learned():
             learned = copy.deepcopy(terms)
-            super(FollowingLearner, self).learn(learned, target, importance)
+            super(FollowingLearner, self).learn(learned, target, importance, min_gradient)
             row = self.core_row(terms[0].model)
             return distance(row, learned[0].model) < distance(row, terms[0].model)
 
         if self.follower.choose(self.is_worth_it(p, target), ambiguous, core_learned):
-            super().learn(terms, target, importance)
+            super().learn(terms, target, importance, min_gradient)
 
     def assert_rare(self):
         # A step of hinge ends at the hinge, where the same example finds itself the next time.
@@ -162,14 +163,14 @@ class FollowingLearner(LinearLearner):
         return super().gradient(terms, p, target)
 
     def is_worth_it(self, p, target):
-        return abs(self.loss.gradient(p, target)) >= GRADIENT_FLOOR
+        return abs(self.loss.gradient(p, target)) >= self.floor
 
     def least_gradient(self, p, target):
         """Return the gradient, large enough to be learned."""
         if self.loss is HingeLoss:
             return -target
         gradient = self.loss.gradient(p, target)
-        return math.copysign(max(abs(gradient), GRADIENT_FLOOR), gradient)
+        return math.copysign(max(abs(gradient), self.floor), gradient)
 
 
 def distance(row, model):

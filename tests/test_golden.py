@@ -18,7 +18,7 @@ spec.loader.exec_module(golden)
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 @pytest.mark.parametrize("options", [{}, {"mmap": False}, {"verify": True}], ids=str)
-def test_golden_file(path, options):
+def test_golden_file(path, options, tmp_path):
     expected = json.loads(path.with_suffix(".json").read_text())
     clf = recalltree.load(path, **options)
     is_sparse = "-sparse" in path.stem
@@ -27,7 +27,10 @@ def test_golden_file(path, options):
     X, _ = golden.rows(is_sparse)
     if path.stem in golden.MODELS:
         clf.partial_fit(X, clf.predict(X))
-        assert golden.answers(clf, is_sparse)["labels"]
+        clf.partial_fit(X[:1], [type(clf.classes_[0])(99)])  # a class that is new
+        clf.save(tmp_path / "learned.rt")
+        learned = recalltree.load(tmp_path / "learned.rt", **options)
+        assert golden.answers(learned, is_sparse) == golden.answers(clf, is_sparse)
     else:
         with pytest.raises(ValueError, match="compacted"):
             clf.partial_fit(X, clf.predict(X))

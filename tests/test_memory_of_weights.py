@@ -21,9 +21,21 @@ def test_candidates_that_do_not_learn_take_no_memory():
     # With the hinge loss most of the candidates are right by a margin and learn nothing.
     X, y = stream()
     taken = {
-        loss: RecallTreeClassifier(loss=loss, max_candidates=150, random_state=0)
+        loss: RecallTreeClassifier(loss=loss, max_candidates=150, min_gradient=0, random_state=0)
         .fit(X, y)
         .memory_by_part_["predictors"]
         for loss in ("hinge", "logistic")
     }
     assert taken["hinge"] < taken["logistic"] / 2
+
+
+def test_candidates_that_are_sure_take_no_memory():
+    X, y = stream()
+    taken = [
+        RecallTreeClassifier(max_candidates=150, random_state=0, min_gradient=least)
+        .fit(X, y)
+        .memory_by_part_["predictors"]
+        for least in (0.0, 0.1, 0.3)
+    ]
+    assert taken == sorted(taken, reverse=True)
+    assert taken[2] < taken[0] / 2

@@ -186,6 +186,7 @@ CHOICES = {
     "router_weighting": ["total_entropy", "entropy", "unit"],
     "routing_order": ["route_first", "update_first"],
     "count_decay": [None, None, 200.0, 1000.0],
+    "min_gradient": [0.1, 0.0, 0.3],
     "loss": ["logistic", "logistic", "hinge", "squared"],
     "learning_rate": [1.0, 0.3],
     "l2": [0.0, 0.0, 1e-3],

@@ -16,7 +16,7 @@ RecallTreeConfig make_config(const LearnerConfig& learner, std::uint32_t max_can
                              std::uint32_t max_depth, double bound_lambda,
                              const std::string& path_features, bool path_interactions,
                              const std::string& router_weighting, const std::string& routing_order,
-                             double count_decay) {
+                             double count_decay, double min_gradient) {
   return {learner,
           max_candidates,
           max_depth,
@@ -25,7 +25,8 @@ RecallTreeConfig make_config(const LearnerConfig& learner, std::uint32_t max_can
           path_interactions,
           parse<RouterWeighting>(router_weighting),
           parse<RoutingOrder>(routing_order),
-          count_decay};
+          count_decay,
+          min_gradient};
 }
 
 template <class Model>
@@ -41,6 +42,7 @@ nb::dict config_of(const Model& model) {
   out["router_weighting"] = name_of(c.router_weighting);
   out["routing_order"] = name_of(c.routing_order);
   out["count_decay"] = c.count_decay;
+  out["min_gradient"] = c.min_gradient;
   return out;
 }
 
@@ -112,7 +114,7 @@ void bind(nb::module_& m, const char* name) {
   bind_init(c, make_config, "max_candidates"_a = 0, "max_depth"_a = 0, "bound_lambda"_a = 1.0,
             "path_features"_a = "none", "path_interactions"_a = false,
             "router_weighting"_a = "total_entropy", "routing_order"_a = "route_first",
-            "count_decay"_a = 0.0);
+            "count_decay"_a = 0.0, "min_gradient"_a = RecallTreeConfig{}.min_gradient);
   bind_views(c);
   bind_explain_classes(c);
   bind_routers(c);

@@ -14,8 +14,10 @@ MappedRecallTree::MappedRecallTree(const RecallTreeConfig& config, State state)
   routers_ = map_weights("routers", state_, config.learner);
   path_weights_ = map_sparse_weights("path", state_, n_nodes());
   interactions_ = map_weights("interactions", state_, config.learner);
-  require(predictors_->size() == n_classes() && path_weights_->size() == n_classes(),
-          "predictors and classes differ in number");
+  const bool has_no_path = config.path_features == PathFeatures::none && path_weights_->size() == 0;
+  require(
+      predictors_->size() == n_classes() && (has_no_path || path_weights_->size() == n_classes()),
+      "predictors and classes differ in number");
   tree_.check_routers(routers_->size());
 
   interaction_keys_ =

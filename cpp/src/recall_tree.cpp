@@ -188,7 +188,7 @@ void RecallTree::update_predictors(ClassId y, double weight, const std::vector<N
     }
   }
   learner_.learn(parts, n, ws.scores.data(), ws.targets.data(), ws.importance.data(), ws.x.rate,
-                 ws.learner, shared);
+                 ws.learner, shared, std::max(recall_config_.min_gradient, kGradientFloor));
 }
 
 // --- Batches, decay, classes
@@ -196,7 +196,9 @@ void RecallTree::update_predictors(ClassId y, double weight, const std::vector<N
 
 void RecallTree::begin_batch(const Batch&) {
   predictors_->grow_to(n_classes());
-  path_weights_.grow_to(n_classes());
+  // Without path features there is nothing to keep, unless an older file had rows for it.
+  if (recall_config_.path_features != PathFeatures::none || path_weights_.size() > 0)
+    path_weights_.grow_to(n_classes());
 }
 
 // Nodes that were not visited since F grew take their new candidates now, so that prediction finds

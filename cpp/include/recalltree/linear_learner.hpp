@@ -41,12 +41,14 @@ class LinearLearner {
   explicit LinearLearner(const LearnerConfig& config) : config_(config), scale(config) {}
 
   // One update of n distinct models whose scores are p: targets in {-1, +1}, importance of each.
+  // Those that are to be negative are left alone if their gradient is below the floor.
   void learn(std::span<const Part> parts, std::size_t n, const float* p, const float* targets,
-             const double* importance, double rate, Workspace& ws, bool shared) const {
+             const double* importance, double rate, Workspace& ws, bool shared,
+             double negative_floor = kGradientFloor) const {
     if (ws.steps.size() < parts.size()) ws.steps.resize(parts.size());
     for (std::size_t begin = 0; begin < n; begin += kBlock)
       learn_block(parts, begin, std::min(kBlock, n - begin), p + begin, targets + begin,
-                  importance + begin, rate, ws, shared);
+                  importance + begin, rate, ws, shared, negative_floor);
   }
 
   void save(State& state) {
@@ -64,12 +66,13 @@ class LinearLearner {
  private:
   void learn_block(std::span<const Part> parts, std::size_t begin, std::size_t n, const float* p,
                    const float* y, const double* importance, double rate, Workspace& ws,
-                   bool shared) const {
+                   bool shared, double negative_floor) const {
     double g[kBlock], t[kBlock], c[kBlock], h[kBlock];
     float weighted_g2[kBlock], step[kBlock], shrinkage[kBlock], no_shrinkage[kBlock] = {};
     kernels().gradients(config_.loss, p, y, g, n);
     for (std::size_t i = 0; i < n; ++i) {
-      const bool learns = std::fabs(g[i]) >= kGradientFloor && importance[i] > 0.0;
+      const double floor = y[i] < 0.0f ? negative_floor : kGradientFloor;
+      const bool learns = std::fabs(g[i]) >= floor && importance[i] > 0.0;
       weighted_g2[i] = learns ? static_cast<float>(importance[i] * (g[i] * g[i])) : 0.0f;
       t[i] = rate * importance[i];
       shrinkage[i] = static_cast<float>(t[i] * config_.l2);

@@ -210,11 +210,11 @@ class LinearLearner:
         """Return the gradient of the loss; apart from the rest so that it can be overridden."""
         return self.loss.gradient(p, target)
 
-    def learn(self, terms, target, importance):
+    def learn(self, terms, target, importance, min_gradient=0.0):
         """Move the score of `terms` towards `target` with an importance-aware AdaGrad step."""
         p = score(terms)
         gradient = self.gradient(terms, p, target)
-        if abs(gradient) < GRADIENT_FLOOR:
+        if abs(gradient) < max(min_gradient, GRADIENT_FLOOR):
             return
 
         size = self.rate * importance

@@ -148,6 +148,8 @@ class RecallTreeReference:
         Whether an example is routed before or after the router has learned from it.
     count_decay : float or None
         Half-life of a count, in examples.
+    min_gradient : float
+        A candidate that is not y does not learn from a gradient that is smaller.
     loss, learning_rate, l2
         Parameters of the base learner.
 
@@ -175,6 +177,7 @@ class RecallTreeReference:
         router_weighting="total_entropy",
         routing_order="route_first",
         count_decay=None,
+        min_gradient=0.1,
         loss="logistic",
         learning_rate=1.0,
         l2=0.0,
@@ -188,6 +191,7 @@ class RecallTreeReference:
         self.router_weighting = router_weighting
         self.routing_order = routing_order
         self.count_decay = count_decay
+        self.min_gradient = min_gradient
         self.learner = LinearLearner(n_features, loss, learning_rate, l2)
         self.nodes = []
         self.predictors = {}  # class -> ClassPredictor, in order of appearance
@@ -323,8 +327,11 @@ class RecallTreeReference:
         for label in candidates:
             predictor = self.predictors[label]
             predictor.prepare(nodes)
-            target = +1 if label == y else -1
-            self.learner.learn(predictor.terms(z, nodes), target, weight)
+            terms = predictor.terms(z, nodes)
+            if label == y:
+                self.learner.learn(terms, +1, weight)
+            else:
+                self.learner.learn(terms, -1, weight, self.min_gradient)
 
     # What learning needs besides the figures.
 
