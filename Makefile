@@ -10,7 +10,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
-PYTEST_ARGS ?= -n $(JOBS)
+PYTEST_ARGS ?= -n $(JOBS) --dist worksteal
 BENCH_ARGS ?=
 
 BIN := $(VENV)/bin
