@@ -5,6 +5,7 @@
 
 #include "recalltree/class_matrix.hpp"
 #include "recalltree/mapped_one_against_all.hpp"
+#include "recalltree/random_bits.hpp"
 #include "recalltree/thread_team.hpp"
 
 namespace recalltree {
@@ -13,12 +14,9 @@ namespace {
 constexpr std::size_t kChunkRows = 128;
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
-// splitmix64: a random number for every position, whoever asks first.
+// A random number for every position, whoever asks first.
 std::uint64_t random_at(std::uint64_t seed, std::uint64_t example, std::uint64_t draw) {
-  std::uint64_t z = seed + 0x9E3779B97F4A7C15ull * (example * 0x100000001B3ull + draw + 1);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return z ^ (z >> 31);
+  return mix(seed + 0x9E3779B97F4A7C15ull * (example * 0x100000001B3ull + draw));
 }
 
 }  // namespace
