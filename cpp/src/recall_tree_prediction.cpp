@@ -8,8 +8,8 @@
 namespace recalltree {
 namespace {
 
-// Rows of one node that are scored together, at most: what their features weigh stays in the cache.
-constexpr std::size_t kExamplesAtOnce = 128;
+// Rows of one node that are scored together, at most.
+constexpr std::size_t kExamplesAtOnce = 1024;
 
 }  // namespace
 

@@ -61,8 +61,9 @@ void SparseWeights::score_each(const RowId* rows, const Example* const* xs, std:
 
 void SparseWeights::score_all(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
                               float* out) const {
-  constexpr std::size_t kGathered = std::size_t{1}
-                                    << 18;  // weights, at most: they stay in the cache
+  // Weights, at most. The more examples share what was looked up the better, as long as it stays in
+  // a cache.
+  constexpr std::size_t kGathered = std::size_t{1} << 21;
   for (std::size_t begin = 0, end = 0; begin < m; begin = end) {
     std::size_t features = 0;
     for (; end < m && (end == begin || (features + xs[end].keys.size()) * n <= kGathered); ++end)

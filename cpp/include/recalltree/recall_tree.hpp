@@ -57,7 +57,8 @@ class RecallTree final : public Learner {
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                   const Emit& emit) const override;
-  std::size_t rows_at_once() const override { return std::size_t{1} << 15; }
+  // The more rows there are, the more of them stop at the same node.
+  std::size_t rows_at_once() const override { return std::size_t{1} << 18; }
   void begin_batch(const Batch& batch) override;
   void end_batch() override;
   void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
