@@ -23,7 +23,7 @@ LAYERS = [
     "kernels kernels_impl",
     "class_matrix class_nodes class_pairs criteria dense_weights descent feature_centring"
     " feature_dropout feature_scale feature_weighting forest_rules found key_forest key_histograms"
-    " label_histogram label_index linear_learner mapped_key_forest mapped_tree mapped_weights"
+    " label_histogram label_sums linear_learner mapped_key_forest mapped_tree mapped_weights"
     " narrow_numbers packed_counts pair_rank ranked_labels reading recall_rules saved_tree"
     " sparse_column sparse_weights tree voted_rows votes voting voting_in_blocks voting_rules"
     " voting_workspace weights workspace",

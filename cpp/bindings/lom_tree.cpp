@@ -68,13 +68,16 @@ void bind_views(nb::class_<Model>& c) {
           [](const Model& t, std::size_t n) {
             check_node(n, t.n_nodes());
             const LOMTree::Node& node = t.node(static_cast<NodeId>(n));
+            std::vector<std::uint32_t> labels;
             std::vector<double> sums, weights;
-            for (const LOMTree::Margin& margin : node.class_margins) {
-              sums.push_back(margin.sum);
-              weights.push_back(margin.weight);
+            for (const LabelSums::Entry& entry : node.labels.in_order_of_arrival()) {
+              if (node.is_leaf()) break;  // it has counts
+              labels.push_back(entry.label);
+              sums.push_back(entry.sum);
+              weights.push_back(entry.weight);
             }
-            return nb::make_tuple(to_numpy(std::vector<std::uint32_t>(node.labels.labels())),
-                                  to_numpy(std::move(sums)), to_numpy(std::move(weights)));
+            return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(sums)),
+                                  to_numpy(std::move(weights)));
           },
           "node"_a);
 }

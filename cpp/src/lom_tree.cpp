@@ -40,6 +40,8 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
   descend(ws.shadow_route, [&](NodeId n) {
     const RowId router = nodes_[n].router;
     nodes_[n].labels.prefetch(y);
+    prefetch(&nodes_[nodes_[n].left]);
+    prefetch(&nodes_[nodes_[n].right]);
     float margin;
     routers_->scores(&router, 1, seen, &margin, ws.routers_found);
     ws.shadow_margins.push_back(margin);
@@ -69,15 +71,9 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
     }
     Node& leaf = nodes_[n];
     ++ws.work.histogram_touches;
-    std::uint32_t at = leaf.labels.find(y);
-    if (at == LabelIndex::kNone) {
-      at = leaf.labels.append(y);
-      LabelIndex::push(leaf.counts, 0.0);
-    }
-    leaf.counts[at] += weight;
-    const std::uint32_t top =
-        leaf.majority == kNoClass ? LabelIndex::kNone : leaf.labels.find(leaf.majority);
-    if (top == LabelIndex::kNone || leaf.counts[at] > leaf.counts[top]) leaf.majority = y;
+    const double count = leaf.labels.find_or_add(y).sum += weight;
+    const LabelSums::Entry* const top = leaf.labels.find(leaf.majority);
+    if (top == nullptr || count > top->sum) leaf.majority = y;
     if (leaf.labels.size() < 2 || !split(n)) break;
   }
   ws.work.progressive_evaluations += ws.shadow_margins.size() - reused;
@@ -91,18 +87,14 @@ float LOMTree::update_router(NodeId n, float margin, std::size_t found, ClassId 
                              Workspace& ws) {
   Node& node = nodes_[n];
   ++ws.work.histogram_touches;
-  std::uint32_t at = node.labels.find(y);
-  if (at == LabelIndex::kNone) {
-    at = node.labels.append(y);
-    LabelIndex::push(node.class_margins, Margin{});
-  }
-  const float target = node.margin.mean() > node.class_margins[at].mean() ? -1.0f : 1.0f;
+  LabelSums::Entry& of_class = node.labels.find_or_add(y);
+  const float target = node.margin.mean() > of_class.mean() ? -1.0f : 1.0f;
   const Part part{routers_.get(), &node.router, &ws.x, true, &ws.routers_found, found};
   learner_.learn({&part, 1}, 1, &margin, &target, &weight, ws.x.rate, ws.learner, false);
   float after;
   routers_->scores_again(&node.router, 1, ws.x, &after, ws.routers_found, found);
   node.margin.add(weight, after);
-  node.class_margins[at].add(weight, after);
+  of_class.add(weight, after);
   return after;
 }
 
@@ -118,8 +110,8 @@ bool LOMTree::split(NodeId n) {
 // Takes the lightest leaf and its parent from where they do little and gives them to a leaf that
 // mixes classes.
 bool LOMTree::swap(NodeId n) {
-  const double majority = nodes_[n].counts[nodes_[n].labels.find(nodes_[n].majority)];
-  if (nodes_[n].min_count - majority <=
+  const LabelSums::Entry* const top = nodes_[n].labels.find(nodes_[n].majority);
+  if (nodes_[n].min_count - top->sum <=
       lom_config_.swap_resistance * (nodes_[root_].min_count + 1.0))
     return false;
   NodeId leaf = root_;
@@ -150,7 +142,7 @@ void LOMTree::become_router(NodeId n, NodeId left, NodeId right, RowId router) {
   node.left = left;
   node.right = right;
   node.router = router;
-  recompute_min_counts(n);
+  recompute_min_counts(node.parent);
 }
 
 void LOMTree::clear(NodeId n, NodeId parent, ClassId majority, double min_count) {
@@ -160,10 +152,14 @@ void LOMTree::clear(NodeId n, NodeId parent, ClassId majority, double min_count)
   nodes_[n].min_count = min_count;
 }
 
+// Nodes above one whose number stays the same keep theirs.
 void LOMTree::recompute_min_counts(NodeId n) {
-  for (; n != kNoNode; n = nodes_[n].parent)
-    nodes_[n].min_count =
+  for (; n != kNoNode; n = nodes_[n].parent) {
+    const double now =
         std::min(nodes_[nodes_[n].left].min_count, nodes_[nodes_[n].right].min_count);
+    if (nodes_[n].min_count == now) return;
+    nodes_[n].min_count = now;
+  }
 }
 
 // --- Prediction
@@ -194,6 +190,7 @@ void LOMTree::score_rows(const Rows& rows, std::size_t begin, std::size_t end, W
         root_, *routers_, [&](NodeId n) { return nodes_[n].is_leaf(); },
         [&](NodeId n) { return nodes_[n].router; },
         [&](NodeId n, float f) { return f > 0.0f ? nodes_[n].right : nodes_[n].left; });
+    for (const NodeId n : descent.nodes) nodes_[n].labels.prefetch(nodes_[n].majority);
     for (std::size_t e = 0; e < descent.nodes.size(); ++e) {
       score_leaf(descent.nodes[e], ws);
       emit(begin + e, ws.labels.data(), ws.scores.data(), ws.labels.size());
@@ -202,28 +199,37 @@ void LOMTree::score_rows(const Rows& rows, std::size_t begin, std::size_t end, W
 }
 
 void LOMTree::score_leaf(NodeId leaf, Workspace& ws) const {
+  thread_local std::vector<std::pair<ClassId, double>> ranked;
+  rank_labels(leaf, ranked);
   ws.labels.clear();
   ws.scores.clear();
-  for (const auto& [label, count] : leaf_labels(leaf)) {
+  for (const auto& [label, count] : ranked) {
     ws.labels.push_back(label);
     ws.scores.push_back(static_cast<float>(count));
   }
 }
 
-std::vector<std::pair<ClassId, double>> LOMTree::leaf_labels(NodeId n) const {
+void LOMTree::rank_labels(NodeId n, std::vector<std::pair<ClassId, double>>& ranked) const {
   const Node& leaf = nodes_[n];
-  std::vector<std::pair<ClassId, double>> all;
-  for (std::uint32_t i = 0; i < leaf.counts.size(); ++i)
-    all.emplace_back(leaf.labels.labels()[i], leaf.counts[i]);
-  rank_leaf(leaf.majority, all);
-  return all;
+  ranked.resize(leaf.is_leaf() ? leaf.labels.size() : 0);
+  if (!ranked.empty())
+    leaf.labels.visit(
+        [&](const LabelSums::Entry& entry) { ranked[entry.arrival] = {entry.label, entry.sum}; });
+  rank_leaf(leaf.majority, ranked);
+}
+
+std::vector<std::pair<ClassId, double>> LOMTree::leaf_labels(NodeId n) const {
+  std::vector<std::pair<ClassId, double>> ranked;
+  rank_labels(n, ranked);
+  return ranked;
 }
 
 void LOMTree::rank_leaf(ClassId majority, std::vector<std::pair<ClassId, double>>& counts) {
-  std::stable_sort(counts.begin(), counts.end(), [&](const auto& a, const auto& b) {
-    return a.second > b.second ||
-           (a.second == b.second && a.first == majority && b.first != majority);
-  });
+  if (counts.size() > 1)
+    std::stable_sort(counts.begin(), counts.end(), [&](const auto& a, const auto& b) {
+      return a.second > b.second ||
+             (a.second == b.second && a.first == majority && b.first != majority);
+    });
   if (counts.empty() && majority != kNoClass) counts.emplace_back(majority, 1.0);
 }
 

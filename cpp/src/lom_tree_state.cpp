@@ -21,11 +21,10 @@ State LOMTree::save() {
     majority.push_back(node.majority);
     min_count.push_back(node.min_count);
     margins.insert(margins.end(), {node.margin.sum, node.margin.weight});
-    labels.insert(labels.end(), node.labels.labels().begin(), node.labels.labels().end());
-    // A leaf's counts, or a router's sums: two columns for both.
-    for (const double count : node.counts) values.insert(values.end(), {count, 0.0});
-    for (const Margin& margin : node.class_margins)
-      values.insert(values.end(), {margin.sum, margin.weight});
+    for (const LabelSums::Entry& entry : node.labels.in_order_of_arrival()) {
+      labels.push_back(entry.label);
+      values.insert(values.end(), {entry.sum, entry.weight});
+    }
     offsets.push_back(labels.size());
   }
   routers_->save("routers", state, rows);
@@ -61,9 +60,7 @@ void LOMTree::load(const State& state) {
 
 std::vector<std::pair<std::string, std::size_t>> LOMTree::memory() const {
   std::size_t labels = 0;
-  for (const Node& node : nodes_)
-    labels += node.labels.bytes() + node.counts.capacity() * sizeof(double) +
-              node.class_margins.capacity() * sizeof(Margin);
+  for (const Node& node : nodes_) labels += node.labels.bytes();
   return {{"routers", routers_->bytes()},
           {"nodes", nodes_.capacity() * sizeof(Node)},
           {"label_statistics", labels},

@@ -79,11 +79,9 @@ LOMTree::Node MappedLOMTree::node(NodeId n) const {
   node.min_count = min_count_[n];
   if (!margins_.empty()) node.margin = {margins_[2 * n], margins_[2 * n + 1]};
   for_each_label(n, [&](std::size_t i) {
-    node.labels.append(labels_[i]);
-    if (node.is_leaf())
-      LabelIndex::push(node.counts, values_[2 * i]);
-    else
-      LabelIndex::push(node.class_margins, LOMTree::Margin{values_[2 * i], values_[2 * i + 1]});
+    LabelSums::Entry& entry = node.labels.find_or_add(labels_[i]);
+    entry.sum = values_[2 * i];
+    entry.weight = values_[2 * i + 1];
   });
   return node;
 }

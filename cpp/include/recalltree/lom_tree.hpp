@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config.hpp"
-#include "label_index.hpp"
+#include "label_sums.hpp"
 #include "learner.hpp"
 #include "tree.hpp"
 
@@ -16,23 +16,17 @@ class LOMTree final : public Learner {
  public:
   explicit LOMTree(const LOMTreeConfig& config);
 
-  struct Margin {
-    double sum = 0.0, weight = 0.0;
-    double mean() const { return weight > 0.0 ? sum / weight : 0.0; }
-    void add(double w, double margin) { sum += w * margin, weight += w; }
-  };
-  // A leaf has counts; a node with a router has margins.
-  struct Node {
+  // One cache line.
+  struct alignas(64) Node {
     NodeId left = kNoNode, right = kNoNode, parent = kNoNode;
     RowId router = 0;  // of a node with children
     double min_count = 0.0;
     ClassId majority = kNoClass;
-    LabelIndex labels;
-    std::vector<double> counts;         // leaf: beside labels
-    Margin margin;                      // router: over all examples
-    std::vector<Margin> class_margins;  // router: beside labels
+    Margin margin;     // router: over all examples
+    LabelSums labels;  // leaf: counts, of no weight; router: margins
     bool is_leaf() const { return left == kNoNode; }
   };
+  static_assert(sizeof(Node) == 64);
 
   const LOMTreeConfig& config() const { return lom_config_; }
   const Weights& routers() const { return *routers_; }
@@ -61,6 +55,7 @@ class LOMTree final : public Learner {
   void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
 
  private:
+  void rank_labels(NodeId leaf, std::vector<std::pair<ClassId, double>>& ranked) const;
   // A leaf's classes into ws.labels and ws.scores.
   void score_leaf(NodeId leaf, Workspace& ws) const;
   // Down to a leaf; margin_of(node) is asked on the way. The route ends at the leaf.
