@@ -99,6 +99,8 @@ class Votes {
   }
 
  private:
+  static constexpr int kHalvings = 16;  // then few are left between
+
   struct Tally {
     ClassId label = 0;
     Sums sums;
@@ -108,11 +110,16 @@ class Votes {
     std::uint32_t place;  // in tallies_
   };
 
-  // A number that at least n of the values reach, or all of them, and not many more: the n-th
-  // largest maximum of 2 n groups. What is no number, as in a damaged file, reaches nothing.
+  // A number that at least n of the values reach, or all of them, and not many more. What is no
+  // number, as in a damaged file, reaches nothing.
   float at_most_nth(std::size_t n) {
+    if (values_.size() <= n) return -std::numeric_limits<float>::infinity();
+    return values_.size() < 4 * n ? by_halves(n) : by_groups(n);
+  }
+
+  // The n-th largest maximum of 2 n groups: little work where values are many.
+  float by_groups(std::size_t n) {
     const std::size_t groups = 2 * n;
-    if (values_.size() < 2 * groups) return -std::numeric_limits<float>::infinity();
     largest_.assign(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(groups));
     // Neighbours, which were named together, are in different groups.
     const float* value = values_.data() + groups;
@@ -122,6 +129,24 @@ class Votes {
     const auto nth = largest_.begin() + static_cast<std::ptrdiff_t>(n - 1);
     std::nth_element(largest_.begin(), nth, largest_.end(), std::greater<>());
     return *nth;
+  }
+
+  // Halves the range of the values until n of them are in the upper part: no branch that depends
+  // on a single value.
+  float by_halves(std::size_t n) const {
+    float low = std::numeric_limits<float>::infinity(), high = -low;
+    for (const float value : values_) {
+      low = value < low ? value : low;
+      high = value > high ? value : high;
+    }
+    for (int i = 0; i < kHalvings; ++i) {
+      const float middle = low + 0.5f * (high - low);
+      std::uint32_t above = 0;
+      for (const float value : values_) above += value >= middle;
+      if (above == n) return middle;
+      (above > n ? low : high) = middle;
+    }
+    return low;
   }
 
   // Whether a label is new cannot be foreseen, so that nothing branches on it: a new one takes the
