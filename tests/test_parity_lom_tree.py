@@ -193,3 +193,9 @@ def test_swaps_agree(sparse):
     stream = make_stream(seed=2, n_classes=30, n_features=10, sparse=sparse, weighted=True)
     reference = run(stream, {"max_nodes": 8, "swap_resistance": 0.2})
     assert reference.n_swaps > 20
+
+
+def test_routers_that_do_not_learn_agree():
+    """A router without a gradient is asked again after others made its features' tables move."""
+    stream = make_stream(seed=2, n_classes=100, n_features=30, sparse=True)
+    run(stream, {"loss": "hinge", "learning_rate": 0.5})

@@ -42,9 +42,11 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   const bool unchanged = &seen == &ws.x;
   ws.shadow_route.clear();
   ws.shadow_margins.clear();
+  ws.routers_found.clear();
+  Found* const found = shared ? nullptr : &ws.routers_found;
   bool was_candidate = false;
   if (tree_.size() > 0) {
-    descend(seen, before, inflation(t - 1), ws.shadow_route, ws.shadow_margins, shared);
+    descend(seen, before, inflation(t - 1), ws.shadow_route, ws.shadow_margins, shared, found);
     Node& stop = tree_[ws.shadow_route.back()];
     SpinLock::Guard guard(stop.lock, shared);
     ws.work.histogram_touches += 1 + stop.histogram.fit(before.max_candidates);
@@ -58,11 +60,17 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   NodeId last_counted = n;
   while (tree_[n].depth < now.max_depth) {
     const std::size_t level = ws.route.size() - 1;
-    const bool known = unchanged && level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
-    reused += known;
-    float f = known ? ws.shadow_margins[level] : margin(n, ws.x, shared);
+    const bool passed = level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
+    const std::size_t place = passed ? level : ws.routers_found.rows.size();
+    float f;
+    if (passed && unchanged)
+      f = ws.shadow_margins[level], ++reused;
+    else if (passed && !shared)
+      f = margin_again(n, ws.x, *found, place);
+    else
+      f = margin(n, ws.x, shared, found);
     ++ws.work.router_evaluations;
-    update_router(n, f, y, weight, unit, ws, shared);
+    update_router(n, f, y, weight, unit, ws, shared, place);
     if (recall_config_.routing_order == RoutingOrder::update_first) {
       f = margin(n, ws.x, shared);
       ++ws.work.router_evaluations;
@@ -105,7 +113,7 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
 // ---------------------------------------------------------------------------
 
 void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, double unit,
-                               Workspace& ws, bool shared) {
+                               Workspace& ws, bool shared, std::size_t place) {
   struct Side {
     double total = 0.0, entropy = 0.0, entropy_with_y = 0.0;
   };
@@ -154,7 +162,7 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
     importance = weight * std::fabs(delta);
   if (recall_config_.router_weighting == RouterWeighting::total_entropy)
     importance = total / unit * std::fabs(delta);
-  const Part part{routers_.get(), &router, &ws.x, true};
+  const Part part{routers_.get(), &router, &ws.x, true, &ws.routers_found, place};
   learner_.learn({&part, 1}, 1, &f, &target, &importance, ws.x.rate, ws.learner, shared);
 }
 

@@ -13,9 +13,23 @@ constexpr std::size_t kExamplesAtOnce = 1024;
 
 }  // namespace
 
-float RecallTree::margin(NodeId n, const Example& x, bool shared) const {
+float RecallTree::margin(NodeId n, const Example& x, bool shared, Found* found) const {
   const RowId router = tree_[n].router.load(std::memory_order_acquire);
-  return router == kNoRow ? 0.0f : routers_->score(router, x, shared);
+  if (found == nullptr) return router == kNoRow ? 0.0f : routers_->score(router, x, shared);
+  float f = 0.0f;
+  if (router == kNoRow)
+    found->add_rows(&router, 1);
+  else
+    routers_->scores(&router, 1, x, &f, *found);
+  return f;
+}
+
+float RecallTree::margin_again(NodeId n, const Example& x, const Found& found,
+                               std::size_t place) const {
+  const RowId router = tree_[n].router.load(std::memory_order_relaxed);
+  float f = 0.0f;
+  if (router != kNoRow) routers_->scores_again(&router, 1, x, &f, found, place);
+  return f;
 }
 
 double RecallTree::recall(NodeId n, std::uint32_t max_candidates, double unit, bool shared) const {
@@ -27,13 +41,13 @@ double RecallTree::recall(NodeId n, std::uint32_t max_candidates, double unit, b
 }
 
 void RecallTree::descend(const Example& x, const Limits& limits, double unit,
-                         std::vector<NodeId>& route, std::vector<float>& margins,
-                         bool shared) const {
+                         std::vector<NodeId>& route, std::vector<float>& margins, bool shared,
+                         Found* found) const {
   NodeId n = 0;
   route.assign(1, n);
   double recall_n = recall(n, limits.max_candidates, unit, shared);
   while (tree_[n].depth < limits.max_depth) {
-    const float f = margin(n, x, shared);
+    const float f = margin(n, x, shared, found);
     margins.push_back(f);
     const NodeId r = tree_.child(n, f > 0.0f);
     if (r == kNoNode) break;

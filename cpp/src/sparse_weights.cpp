@@ -87,7 +87,7 @@ void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, f
   if (n == 0) return;
   const std::size_t m = x.keys.size();
   find_columns(x, found);
-  const std::size_t first = found.add_rows(n);
+  const std::size_t first = found.add_rows(rows, n);
   for (std::size_t i = 0; i < n; ++i) out[i] = bias_ ? rows_[rows[i]].bias : 0.0f;
   const auto fetch = [&](std::size_t k) RECALLTREE_INLINED_LAMBDA {
     if (k < m && found.columns[k]->buckets != nullptr)
@@ -98,8 +98,8 @@ void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, f
   for (std::size_t k = 0; k < m; ++k) {
     fetch(k + ahead);
     const SparseColumn& column = *found.columns[k];
-    found.forget(k, column.buckets);
     if (column.buckets == nullptr) continue;
+    if (found.buckets[k] != column.buckets) find_again(column, k, first, found);
     const float z = x.values[k];
     for (std::size_t i = 0; i < n; ++i) {
       const auto place = column.find(rows[i]);
@@ -127,6 +127,17 @@ void SparseWeights::scores_again(const RowId* rows, std::size_t n, const Example
   }
 }
 
+void SparseWeights::find_again(const SparseColumn& column, std::size_t k, std::size_t n,
+                               Found& found) {
+  found.buckets[k] = column.buckets;
+  for (std::size_t i = 0; i < n; ++i) {
+    Found::Weight& weight = found.row(i)[k] = {};
+    if (found.rows[i] == kNoRow) continue;
+    if (const auto place = column.find(found.rows[i]); place.found)
+      weight = {&place.value(), &column.accumulator(place)};
+  }
+}
+
 Found::Weight SparseWeights::weight_or_new(SparseColumn& column, RowId row) {
   const auto place = column.find(row);
   if (!place.found) {
@@ -142,12 +153,12 @@ void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& 
                                Found* found, std::size_t first) {
   const std::size_t m = x.keys.size();
   if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
-  const bool looked_up = found != nullptr && found->n_rows > 0;
+  const bool looked_up = found != nullptr && !found->columns.empty();
   if (!looked_up) {
     found = &steps.own;
     found->clear();
     find_columns(x, *found);
-    first = found->add_rows(n);
+    first = found->add_rows(rows, n);
   }
   steps.found = found;
   steps.first = first;
@@ -165,17 +176,23 @@ void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& 
     fetch(k + ahead);
     SparseColumn& column = *found->columns[k];
     SpinLock::Guard guard(column.lock, shared);
-    found->forget(k, column.buckets);
+    const auto keep_up = [&] {
+      if (found->buckets[k] == column.buckets) return;
+      if (looked_up)
+        find_again(column, k, found->rows.size(), *found);
+      else
+        found->buckets[k] = column.buckets;
+    };
+    keep_up();
     if (!column.has_room_for(column.size + n)) {
       // Nearly full: make room for those that learn and are really new.
-      for (std::size_t i = 0; !looked_up && i < n && column.buckets != nullptr; ++i)
-        if (const auto place = column.find(rows[i]); place.found)
-          found->row(first + i)[k] = {&place.value(), &column.accumulator(place)};
       std::size_t missing = 0;
       for (std::size_t i = 0; i < n; ++i)
-        missing += weighted_g2[i] != 0.0f && found->row(first + i)[k].value == nullptr;
+        missing += weighted_g2[i] != 0.0f &&
+                   (looked_up ? found->row(first + i)[k].value == nullptr
+                              : column.buckets == nullptr || !column.find(rows[i]).found);
       make_room(column, missing);
-      found->forget(k, column.buckets);
+      keep_up();
     }
     for (std::size_t i = 0; i < n; ++i) {
       if (weighted_g2[i] == 0.0f) continue;

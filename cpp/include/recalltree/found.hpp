@@ -2,9 +2,10 @@
 // step that follows.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
+
+#include "types.hpp"
 
 namespace recalltree {
 
@@ -12,17 +13,17 @@ struct SparseColumn;
 
 // One example's, for rows in the order in which they were asked. Dense rows leave it empty.
 struct Found {
-  std::size_t n_rows = 0;
+  std::vector<RowId> rows;             // kNoRow: one that did not exist yet
   std::vector<SparseColumn*> columns;  // by feature
-  std::vector<const void*> buckets;    // by feature: the weights are where they were found as long
-                                       // as the column has these
+  std::vector<const void*> buckets;  // by feature: the weights are where they were found as long as
+                                     // the column has these
   struct Weight {
     float *value = nullptr, *accumulator = nullptr;
   };
   std::vector<Weight> weights;  // by row, then by feature; null: not found
 
   void clear() {
-    n_rows = 0;
+    rows.clear();
     columns.clear();
     weights.clear();
   }
@@ -30,16 +31,10 @@ struct Found {
   const Weight* row(std::size_t i) const { return weights.data() + i * columns.size(); }
 
   // Adds n rows, of which nothing is found yet, and returns the first.
-  std::size_t add_rows(std::size_t n) {
-    n_rows += n;
-    weights.resize(n_rows * columns.size());
-    return n_rows - n;
-  }
-  // The k-th feature's column has other buckets now.
-  void forget(std::size_t k, const void* now) {
-    if (buckets[k] == now) return;
-    for (std::size_t i = 0; i < n_rows; ++i) row(i)[k] = {};
-    buckets[k] = now;
+  std::size_t add_rows(const RowId* added, std::size_t n) {
+    rows.insert(rows.end(), added, added + n);
+    weights.resize(rows.size() * columns.size());
+    return rows.size() - n;
   }
 };
 

@@ -67,18 +67,21 @@ class RecallTree final : public Learner {
  private:
   // Training, in the paper's words.
   void update_router(NodeId n, float margin, ClassId y, double weight, double inflation,
-                     Workspace& ws, bool shared);
+                     Workspace& ws, bool shared, std::size_t place);
   // Returns the node's recall bound with the label counted.
   double update_candidates(NodeId n, ClassId y, double weight, double inflation,
                            std::uint32_t max_candidates, Workspace& ws, bool shared);
   void update_predictors(ClassId y, double weight, const std::vector<NodeId>& route, Workspace& ws,
                          bool shared);
 
-  // The descent of prediction. The route ends at the node where it stops; margins (optional) are
-  // those computed on the way.
+  // The descent of prediction. The route ends at the node where it stops; margins are those
+  // computed on the way. found: null, or where one thread alone keeps what it finds of the routers,
+  // one row per margin.
   void descend(const Example& x, const Limits& limits, double inflation, std::vector<NodeId>& route,
-               std::vector<float>& margins, bool shared) const;
-  float margin(NodeId n, const Example& x, bool shared) const;
+               std::vector<float>& margins, bool shared, Found* found = nullptr) const;
+  float margin(NodeId n, const Example& x, bool shared, Found* found = nullptr) const;
+  // The same of a node whose router is the place-th of what was found.
+  float margin_again(NodeId n, const Example& x, const Found& found, std::size_t place) const;
   double recall(NodeId n, std::uint32_t max_candidates, double inflation, bool shared) const;
   // Into ws.candidates; false, and nothing there, if y is given and is not one of them.
   bool gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y, Workspace& ws,

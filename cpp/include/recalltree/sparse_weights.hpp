@@ -57,6 +57,8 @@ class SparseWeights final : public Weights {
   }
   // Of the features of an example, if none was looked up yet.
   void find_columns(const Example& x, Found& found);
+  // What the first n rows weigh the k-th feature, whose column has moved since they were found.
+  static void find_again(const SparseColumn& column, std::size_t k, std::size_t n, Found& found);
   // The weight of a row, made if there is none; there is room.
   Found::Weight weight_or_new(SparseColumn& column, RowId row);
   void score_together(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,

@@ -26,8 +26,8 @@ struct Steps {
   AlignedFloats r;
   float bias_r[kBlock];
   // Sparse rows: where each r goes, from this row on.
-  Found* found;
-  std::size_t first;
+  Found* found = nullptr;
+  std::size_t first = 0;
   Found own;  // of rows that were not looked up before
 };
 
@@ -79,8 +79,8 @@ class Weights {
     for (std::size_t e = 0; e < m; ++e) scores(rows, n, xs[e], out + e * n, false);
   }
 
-  // weighted_g2[i] = 0 leaves row i out. found: null, or where the rows are the first-th and
-  // following ones.
+  // weighted_g2[i] = 0 leaves row i out. found: null or empty, or where the rows are the first-th
+  // and following ones.
   virtual void accumulate(const RowId* rows, std::size_t n, const Example& x,
                           const float* weighted_g2, Steps& steps, double* c, bool shared,
                           Found* found, std::size_t first) = 0;
