@@ -81,7 +81,10 @@ struct SparseColumn {
 
   // A row that is not there yet, where there is room.
   void put(RowId row, float value, float accumulated) {
-    const Place place = find(row);
+    std::size_t b = home(row);
+    while (buckets[b].rows_plus_1[kSlots - 1] != 0) b = b + 1 < n_buckets ? b + 1 : 0;
+    const unsigned free = matches(buckets[b].rows_plus_1, 0);
+    const Place place{buckets + b, static_cast<std::size_t>(std::countr_zero(free)), false};
     place.bucket->rows_plus_1[place.at] = row + 1;
     place.value() = value;
     accumulator(place) = accumulated;
