@@ -114,10 +114,10 @@ class Votes {
   // number, as in a damaged file, reaches nothing.
   float at_most_nth(std::size_t n) {
     if (values_.size() <= n) return -std::numeric_limits<float>::infinity();
-    return values_.size() < 4 * n ? by_halves(n) : by_groups(n);
+    return values_.size() < 16 * n ? by_halves(n) : by_groups(n);
   }
 
-  // The n-th largest maximum of 2 n groups: little work where values are many.
+  // The n-th largest maximum of 2 n groups: little work where n is small against the values.
   float by_groups(std::size_t n) {
     const std::size_t groups = 2 * n;
     largest_.assign(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(groups));
