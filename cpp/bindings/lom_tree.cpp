@@ -70,12 +70,12 @@ void bind_views(nb::class_<Model>& c) {
             const LOMTree::Node& node = t.node(static_cast<NodeId>(n));
             std::vector<std::uint32_t> labels;
             std::vector<double> sums, weights;
-            for (const LabelSums::Entry& entry : node.labels.in_order_of_arrival()) {
-              if (node.is_leaf()) break;  // it has counts
-              labels.push_back(entry.label);
-              sums.push_back(entry.sum);
-              weights.push_back(entry.weight);
-            }
+            if (!node.is_leaf())  // which has counts instead
+              for (const LabelSums::Entry& entry : node.labels.in_order_of_arrival()) {
+                labels.push_back(entry.label);
+                sums.push_back(entry.sum);
+                weights.push_back(entry.weight);
+              }
             return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(sums)),
                                   to_numpy(std::move(weights)));
           },

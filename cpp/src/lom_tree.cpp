@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "recalltree/descent.hpp"
+#include "recalltree/prefetch.hpp"
 
 namespace recalltree {
 

@@ -2,10 +2,10 @@
 // margins. A label and its sums lie together, so that finding them costs at most one miss.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "prefetch.hpp"
