@@ -1,19 +1,12 @@
 #include "recalltree/sparse_weights.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "recalltree/inlining.hpp"
 #include "recalltree/intended_race.hpp"
+#include "recalltree/prefetch.hpp"
 
 namespace recalltree {
-namespace {
-
-// So many weights, at least, are on their way from memory while others are worked on.
-constexpr std::size_t kInFlight = 32;
-
-}  // namespace
-
 RowId SparseWeights::add_row() {
   return static_cast<RowId>(rows_.add([](Row&) {}));
 }
@@ -59,7 +52,7 @@ void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, f
   // One thread alone can fetch the next features' buckets while it works on this one's.
   const auto fetch = [&](std::size_t k) RECALLTREE_INLINED_LAMBDA {
     if (const SparseColumn* next = shared ? nullptr : column(x.keys, k))
-      for (std::size_t i = 0; i < n; ++i) next->prefetch_value(rows[i]);
+      for (std::size_t i = 0; i < n; ++i) prefetch(next->home(rows[i]));
   };
   const std::size_t ahead = 1 + kInFlight / n;
   for (std::size_t k = 0; k < ahead; ++k) fetch(k);
@@ -71,90 +64,15 @@ void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, f
     if (column->buckets == nullptr) continue;
     const float z = x.values[k];
     for (std::size_t i = 0; i < n; ++i)
-      if (const auto place = column->find(rows[i]); place.found)
-        out[i] += relaxed_load(place.value()) * z;
+      if (const float* const weight = column->find(rows[i])) out[i] += relaxed_load(*weight) * z;
   }
-}
-
-void SparseWeights::find_columns(const Example& x, Found& found) {
-  if (!found.columns.empty()) return;
-  for (const std::uint32_t key : x.keys) found.columns.push_back(&columns_.touch(key));
-  found.buckets.assign(x.keys.size(), nullptr);
-}
-
-void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out,
-                           Found& found) {
-  if (n == 0) return;
-  const std::size_t m = x.keys.size();
-  find_columns(x, found);
-  const std::size_t first = found.add_rows(rows, n);
-  for (std::size_t i = 0; i < n; ++i) out[i] = bias_ ? rows_[rows[i]].bias : 0.0f;
-  const auto fetch = [&](std::size_t k) RECALLTREE_INLINED_LAMBDA {
-    if (k < m && found.columns[k]->buckets != nullptr)
-      for (std::size_t i = 0; i < n; ++i) found.columns[k]->prefetch_value(rows[i]);
-  };
-  const std::size_t ahead = 1 + kInFlight / n;
-  for (std::size_t k = 0; k < ahead; ++k) fetch(k);
-  for (std::size_t k = 0; k < m; ++k) {
-    fetch(k + ahead);
-    const SparseColumn& column = *found.columns[k];
-    if (column.buckets == nullptr) continue;
-    if (found.buckets[k] != column.buckets) find_again(column, k, first, found);
-    const float z = x.values[k];
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto place = column.find(rows[i]);
-      if (!place.found) continue;
-      found.row(first + i)[k] = {&place.value(), &column.accumulator(place)};
-      out[i] += place.value() * z;
-    }
-  }
-}
-
-void SparseWeights::scores_again(const RowId* rows, std::size_t n, const Example& x, float* out,
-                                 const Found& found, std::size_t first) const {
-  for (std::size_t i = 0; i < n; ++i) {
-    const Found::Weight* const weights = found.row(first + i);
-    float score = bias_ ? rows_[rows[i]].bias : 0.0f;
-    for (std::size_t k = 0; k < x.keys.size(); ++k) {
-      const SparseColumn& column = *found.columns[k];
-      if (column.buckets == found.buckets[k]) {
-        if (weights[k].value != nullptr) score += *weights[k].value * x.values[k];
-      } else if (const auto place = column.find(rows[i]); place.found) {
-        score += place.value() * x.values[k];
-      }
-    }
-    out[i] = score;
-  }
-}
-
-void SparseWeights::find_again(const SparseColumn& column, std::size_t k, std::size_t n,
-                               Found& found) {
-  found.buckets[k] = column.buckets;
-  for (std::size_t i = 0; i < n; ++i) {
-    Found::Weight& weight = found.row(i)[k] = {};
-    if (found.rows[i] == kNoRow) continue;
-    if (const auto place = column.find(found.rows[i]); place.found)
-      weight = {&place.value(), &column.accumulator(place)};
-  }
-}
-
-Found::Weight SparseWeights::weight_or_new(SparseColumn& column, RowId row) {
-  const auto place = column.find(row);
-  if (!place.found) {
-    place.bucket->rows_plus_1[place.at] = row + 1;
-    ++column.size;
-    rows_[row].n_slots.fetch_add(1, std::memory_order_relaxed);
-  }
-  return {&place.value(), &column.accumulator(place)};
 }
 
 void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x,
                                const float* weighted_g2, Steps& steps, double* c, bool shared,
                                Found* found, std::size_t first) {
-  const std::size_t m = x.keys.size();
   if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
-  const bool looked_up = found != nullptr && !found->columns.empty();
-  if (!looked_up) {
+  if (found == nullptr || found->columns.empty()) {
     found = &steps.own;
     found->clear();
     find_columns(x, *found);
@@ -162,87 +80,21 @@ void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& 
   }
   steps.found = found;
   steps.first = first;
-  steps.r.reserve(m * n);
-  // The values have just been read for the scores, but not their accumulators.
-  const auto fetch = [&](std::size_t k) RECALLTREE_INLINED_LAMBDA {
-    if (shared || k >= m || found->columns[k]->buckets == nullptr) return;
-    for (std::size_t i = 0; i < n; ++i)
-      if (weighted_g2[i] != 0.0f) found->columns[k]->prefetch_accumulator(rows[i]);
-  };
-  const std::size_t ahead = 1 + kInFlight / n;
-  for (std::size_t k = 0; k < ahead; ++k) fetch(k);
-  float moved[kBlock] = {}, G[kBlock] = {};
-  for (std::size_t k = 0; k < m; ++k) {
-    fetch(k + ahead);
-    SparseColumn& column = *found->columns[k];
-    SpinLock::Guard guard(column.lock, shared);
-    const auto keep_up = [&] {
-      if (found->buckets[k] == column.buckets) return;
-      if (looked_up)
-        find_again(column, k, found->rows.size(), *found);
-      else
-        found->buckets[k] = column.buckets;
-    };
-    keep_up();
-    if (!column.has_room_for(column.size + n)) {
-      // Nearly full: make room for those that learn and are really new.
-      std::size_t missing = 0;
-      for (std::size_t i = 0; i < n; ++i)
-        missing += weighted_g2[i] != 0.0f &&
-                   (looked_up ? found->row(first + i)[k].value == nullptr
-                              : column.buckets == nullptr || !column.find(rows[i]).found);
-      make_room(column, missing);
-      keep_up();
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      if (weighted_g2[i] == 0.0f) continue;
-      Found::Weight& weight = found->row(first + i)[k];
-      if (weight.value == nullptr) weight = weight_or_new(column, rows[i]);
-      G[i] = relaxed_load(*weight.accumulator);
-    }
-    const float z = x.values[k];
-    float* const r = steps.r.data() + k * n;
-    for (std::size_t i = 0; i < n; ++i) {
-      G[i] += weighted_g2[i] * (z * z);
-      r[i] = z / std::sqrt(G[i] + kAccumulatorOffset);
-      moved[i] += z * r[i];
-    }
-    for (std::size_t i = 0; i < n; ++i)
-      if (weighted_g2[i] != 0.0f) relaxed_store(*found->row(first + i)[k].accumulator, G[i]);
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    if (weighted_g2[i] == 0.0f) continue;
-    if (bias_) {
-      Row& row = rows_[rows[i]];
-      const float sum = relaxed_load(row.bias_accumulator) + weighted_g2[i];
-      relaxed_store(row.bias_accumulator, sum);
-      steps.bias_r[i] = 1.0f / std::sqrt(sum + kAccumulatorOffset);
-      moved[i] += steps.bias_r[i];
-    }
-    c[i] += moved[i];
-  }
+  steps.r.reserve(x.keys.size() * n);
+  if (shared)
+    accumulate_shared(rows, n, x, weighted_g2, steps, c);
+  else
+    accumulate_alone(rows, n, x, weighted_g2, steps, c);
 }
 
 void SparseWeights::apply(const RowId* rows, std::size_t n, const Example& x,
                           const float* weighted_g2, const Steps& steps, const float* h,
                           const float* shrinkage, bool shared) {
   if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
-  for (std::size_t k = 0; k < x.keys.size(); ++k) {
-    SparseColumn& column = *steps.found->columns[k];
-    SpinLock::Guard guard(column.lock, shared);
-    // Another part of the same models, or another thread, may have moved the feature to more
-    // buckets.
-    const bool stale = column.buckets != steps.found->buckets[k];
-    for (std::size_t i = 0; i < n; ++i) {
-      if (weighted_g2[i] == 0.0f) continue;
-      const float r = steps.r.data()[k * n + i];
-      float& weight =
-          stale ? column.find(rows[i]).value() : *steps.found->row(steps.first + i)[k].value;
-      float v = relaxed_load(weight);
-      if (shrinkage[i] > 0.0f) v *= std::max(0.0f, 1.0f - shrinkage[i] * (r / x.values[k]));
-      relaxed_store(weight, v + h[i] * r);
-    }
-  }
+  if (shared)
+    apply_shared(rows, n, x, weighted_g2, steps, h, shrinkage);
+  else
+    apply_alone(rows, n, x, weighted_g2, steps, h, shrinkage);
   for (std::size_t i = 0; bias_ && i < n; ++i) {
     if (weighted_g2[i] == 0.0f) continue;
     Row& row = rows_[rows[i]];
@@ -286,11 +138,11 @@ RowContents SparseWeights::contents(RowId id) const {
   for (std::uint32_t key = 0; key < columns_.size(); ++key) {
     const SparseColumn* column = columns_.peek(key);
     if (column == nullptr || column->buckets == nullptr) continue;
-    const auto place = column->find(id);
-    if (!place.found) continue;
+    const float* const weight = column->find(id);
+    if (weight == nullptr) continue;
     all.keys.push_back(key);
-    all.weights.push_back(place.value());
-    all.accumulators.push_back(column->accumulator(place));
+    all.weights.push_back(*weight);
+    all.accumulators.push_back(*column->accumulator(weight));
   }
   return all;
 }
@@ -362,7 +214,7 @@ void SparseWeights::load(const std::string& name, const State& state) {
     make_room(column, offsets[key + 1] - offsets[key]);
     for (std::size_t k = offsets[key]; k < offsets[key + 1]; ++k) {
       check(rows[k] < size(), ".rows' names a row that does not exist");
-      check(!column.find(rows[k]).found, ".rows' repeats a row");
+      check(column.find(rows[k]) == nullptr, ".rows' repeats a row");
       column.put(rows[k], weights[k], accumulators[k]);
       rows_[rows[k]].n_slots.fetch_add(1, std::memory_order_relaxed);
     }

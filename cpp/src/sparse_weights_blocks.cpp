@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "recalltree/inlining.hpp"
+#include "recalltree/prefetch.hpp"
 #include "recalltree/sparse_weights.hpp"
 
 namespace recalltree {
@@ -32,29 +34,29 @@ class FeatureNumbers {
 
 }  // namespace
 
-void SparseWeights::score_each(const RowId* rows, const Example* const* xs, std::size_t n,
+void SparseWeights::look_up(const Example& x, ActiveFeatures& active) const {
+  active.features.clear();
+  for (std::size_t k = 0; k < x.keys.size(); ++k)
+    if (const SparseColumn* const here = column(x.keys, k))
+      active.features.push_back({*here, x.values[k]});
+}
+
+void SparseWeights::score_each(const RowId* rows, const Example* const*,
+                               const ActiveFeatures* const* active, std::size_t n,
                                float* out) const {
   constexpr std::size_t kAhead = 2;
-  // The columns of the examples that are fetched, until they are scored.
-  std::vector<const SparseColumn*> columns[kAhead + 1];
-  const auto fetch = [&](std::size_t i) {
+  const auto fetch = [&](std::size_t i) RECALLTREE_INLINED_LAMBDA {
     if (i >= n || rows[i] == kNoRow) return;
-    auto& of = columns[i % (kAhead + 1)];
-    of.resize(xs[i]->keys.size());
-    for (std::size_t k = 0; k < of.size(); ++k) {
-      of[k] = column(xs[i]->keys, k);
-      if (of[k] != nullptr) of[k]->prefetch_value(rows[i]);
-    }
+    for (const auto& feature : active[i]->features) prefetch(feature.home(rows[i]));
   };
   for (std::size_t i = 0; i < kAhead; ++i) fetch(i);
   for (std::size_t i = 0; i < n; ++i) {
     fetch(i + kAhead);
-    float score = bias_ && rows[i] != kNoRow ? rows_[rows[i]].bias : 0.0f;
-    const auto& of = columns[i % (kAhead + 1)];
-    for (std::size_t k = 0; k < xs[i]->keys.size() && rows[i] != kNoRow; ++k)
-      if (of[k] != nullptr)
-        if (const auto place = of[k]->find(rows[i]); place.found)
-          score += place.value() * xs[i]->values[k];
+    out[i] = 0.0f;
+    if (rows[i] == kNoRow) continue;
+    float score = bias_ ? rows_[rows[i]].bias : 0.0f;
+    for (const auto& feature : active[i]->features)
+      if (const float* const weight = feature.find(rows[i])) score += *weight * feature.value;
     out[i] = score;
   }
 }
@@ -89,19 +91,25 @@ void SparseWeights::score_together(const RowId* rows, std::size_t n, const Examp
     for (const std::uint32_t key : xs[e].keys) numbers.push_back(features.add(key));
 
   const std::vector<std::uint32_t>& keys = features.keys();
+  thread_local std::vector<SparseBuckets> columns;
+  columns.clear();
+  for (std::size_t f = 0; f < keys.size(); ++f) {
+    const SparseColumn* const here = column(keys, f);
+    columns.push_back(here != nullptr ? SparseBuckets{*here} : SparseBuckets{});
+  }
   weights.assign(keys.size() * n, 0.0f);
-  constexpr std::size_t kColumnsAhead = 4;  // a column is read before its buckets are asked for
-  const auto fetch = [&](std::size_t f) {
-    if (const SparseColumn* next = column(keys, f))
-      for (std::size_t i = 0; i < n; ++i) next->prefetch_value(rows[i]);
+  const auto fetch = [&](std::size_t f) RECALLTREE_INLINED_LAMBDA {
+    if (f < columns.size() && columns[f].buckets != nullptr)
+      for (std::size_t i = 0; i < n; ++i) prefetch(columns[f].home(rows[i]));
   };
   fetch(0);
-  for (std::size_t f = 0; f < keys.size(); ++f) {
-    if (f + kColumnsAhead < keys.size()) prefetch(columns_.peek(keys[f + kColumnsAhead]));
+  for (std::size_t f = 0; f < columns.size(); ++f) {
     fetch(f + 1);
-    if (const SparseColumn* here = column(keys, f))
-      for (std::size_t i = 0; i < n; ++i)
-        if (const auto place = here->find(rows[i]); place.found) weights[f * n + i] = place.value();
+    if (columns[f].buckets == nullptr) continue;
+    const SparseBuckets here = columns[f];
+    float* const of_rows = weights.data() + f * n;
+    for (std::size_t i = 0; i < n; ++i)
+      if (const float* const weight = here.find(rows[i])) of_rows[i] = *weight;
   }
 
   const std::uint32_t* number = numbers.data();

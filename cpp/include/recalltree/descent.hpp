@@ -34,18 +34,22 @@ class Descent {
     std::fill(nodes.begin(), nodes.end(), root);
     moving_.resize(nodes.size());
     std::iota(moving_.begin(), moving_.end(), 0u);
+    active_.resize(examples_.size());
+    for (std::size_t e = 0; e < nodes.size(); ++e) routers.look_up(examples_[e], active_[e]);
     std::size_t asked = 0;
     for (;;) {
       std::erase_if(moving_, [&](std::uint32_t e) { return is_leaf(nodes[e]); });
       if (moving_.empty()) return asked;
       rows_.clear();
       xs_.clear();
+      of_.clear();
       for (const std::uint32_t e : moving_) {
         rows_.push_back(router(nodes[e]));
         xs_.push_back(&examples_[e]);
+        of_.push_back(&active_[e]);
       }
       margins_.resize(rows_.size());
-      routers.score_each(rows_.data(), xs_.data(), rows_.size(), margins_.data());
+      routers.score_each(rows_.data(), xs_.data(), of_.data(), rows_.size(), margins_.data());
       asked += rows_.size();
       std::size_t kept = 0;
       for (std::size_t i = 0; i < moving_.size(); ++i) {
@@ -63,9 +67,11 @@ class Descent {
   static constexpr std::size_t kExamples = 64;  // at a time
 
   std::vector<Example> examples_;
+  std::vector<ActiveFeatures> active_;
   std::vector<std::uint32_t> moving_;
   std::vector<RowId> rows_;
   std::vector<const Example*> xs_;
+  std::vector<const ActiveFeatures*> of_;
   std::vector<float> margins_;
 };
 

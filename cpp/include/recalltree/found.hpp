@@ -5,30 +5,27 @@
 #include <cstddef>
 #include <vector>
 
+#include "sparse_column.hpp"
 #include "types.hpp"
 
 namespace recalltree {
-
-struct SparseColumn;
 
 // One example's, for rows in the order in which they were asked. Dense rows leave it empty.
 struct Found {
   std::vector<RowId> rows;             // kNoRow: one that did not exist yet
   std::vector<SparseColumn*> columns;  // by feature
-  std::vector<const void*> buckets;  // by feature: the weights are where they were found as long as
-                                     // the column has these
-  struct Weight {
-    float *value = nullptr, *accumulator = nullptr;
-  };
-  std::vector<Weight> weights;  // by row, then by feature; null: not found
+  std::vector<const void*> buckets;    // of the columns when the example was new: weights are where
+                                       // they were found as long as the column has these
+  std::vector<float*> weights;         // by row, then by feature; null: not found
 
   void clear() {
     rows.clear();
     columns.clear();
+    buckets.clear();
     weights.clear();
   }
-  Weight* row(std::size_t i) { return weights.data() + i * columns.size(); }
-  const Weight* row(std::size_t i) const { return weights.data() + i * columns.size(); }
+  float** row(std::size_t i) { return weights.data() + i * columns.size(); }
+  float* const* row(std::size_t i) const { return weights.data() + i * columns.size(); }
 
   // Adds n rows, of which nothing is found yet, and returns the first.
   std::size_t add_rows(const RowId* added, std::size_t n) {
@@ -36,6 +33,15 @@ struct Found {
     weights.resize(rows.size() * columns.size());
     return rows.size() - n;
   }
+};
+
+// What an example has of sparse weights, for rows to be asked one after the other while nobody
+// learns. Dense weights leave it empty.
+struct ActiveFeatures {
+  struct Feature : SparseBuckets {
+    float value;
+  };
+  std::vector<Feature> features;  // those of which any row has a weight
 };
 
 }  // namespace recalltree

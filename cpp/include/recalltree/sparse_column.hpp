@@ -9,86 +9,87 @@
 
 #include "group_of_ids.hpp"
 #include "intended_race.hpp"
-#include "prefetch.hpp"
 #include "spin_lock.hpp"
 #include "types.hpp"
 
 namespace recalltree {
 
-// Whoever made it owns the buckets. Guarded by the lock while several threads learn.
-struct SparseColumn {
+// The table as it is read. Whoever made it owns the buckets.
+struct SparseBuckets {
   static constexpr std::size_t kSlots = kIdsInGroup;
   struct alignas(64) Bucket {
     std::uint32_t rows_plus_1[kSlots];  // filled from the front; 0: free
     float values[kSlots];               // 0 where free
   };
+
+  Bucket* buckets = nullptr;
+  std::uint32_t n_buckets = 0;
+
+  // Where a row belongs: 2^32 / golden ratio spreads consecutive ids, the product maps them to the
+  // buckets.
+  Bucket* home(RowId row) const {
+    return buckets + ((std::uint64_t{row * 0x9E3779B1u} * n_buckets) >> 32);
+  }
+  // The one that is tried when a bucket is full.
+  Bucket* after(Bucket* bucket) const { return ++bucket == buckets + n_buckets ? buckets : bucket; }
+  static bool is_full(const Bucket* bucket) { return bucket->rows_plus_1[kSlots - 1] != 0; }
+
+  // The weight of a row, or null. There are buckets.
+  float* find(RowId row) const {
+    for (Bucket* bucket = home(row);; bucket = after(bucket)) {
+      if (const unsigned here = matches(bucket->rows_plus_1, row + 1))
+        return bucket->values + std::countr_zero(here);
+      if (!is_full(bucket)) return nullptr;
+    }
+  }
+};
+
+// Guarded by the lock while several threads learn.
+struct SparseColumn : SparseBuckets {
   struct Accumulators {
     float of[kSlots];
   };
-  // A row's place, or the free one where it belongs.
-  struct Place {
-    Bucket* bucket;
-    std::size_t at;
-    bool found;
-    float& value() const { return bucket->values[at]; }
-  };
 
-  Bucket* buckets = nullptr;  // followed by as many Accumulators
-  std::uint32_t n_buckets = 0, size = 0;
+  std::uint32_t size = 0;
   SpinLock lock;
 
   static std::size_t bytes(std::size_t n_buckets) {
     return n_buckets * (sizeof(Bucket) + sizeof(Accumulators));
   }
-  // At most four fifths full: few rows are then found past the bucket where they belong.
+  // At most two thirds full: hardly any row is then found past the bucket where it belongs.
   bool has_room_for(std::size_t rows) const {
-    return rows * 5 <= std::size_t{n_buckets} * kSlots * 4;
+    return rows * 3 <= std::size_t{n_buckets} * kSlots * 2;
   }
-  // Buckets that have room for so many rows, a number of at most two significant bits: few sizes,
-  // so that the arena can reuse what was outgrown, and few moves on the way to a large one.
+  // Buckets that have room for so many rows, a power of two: few sizes, so that the arena can reuse
+  // what was outgrown, and few moves on the way to a large one.
   static std::size_t buckets_for(std::size_t rows) {
-    const std::size_t n = rows * 5 / (4 * kSlots) + 1;
-    const int shift = std::max(0, static_cast<int>(std::bit_width(n)) - 2);
-    return ((n + (std::size_t{1} << shift) - 1) >> shift) << shift;
+    return std::bit_ceil(rows * 3 / (2 * kSlots) + 1);
   }
 
+  // They follow the buckets.
   Accumulators* accumulators() const {
     return reinterpret_cast<Accumulators*>(buckets + n_buckets);
   }
-  float& accumulator(const Place& place) const {
-    return accumulators()[place.bucket - buckets].of[place.at];
+  // Of a weight in one of the buckets.
+  float* accumulator(const float* weight) const {
+    constexpr std::size_t kStride = sizeof(Bucket) / sizeof(float);
+    const auto at = static_cast<std::size_t>(weight - reinterpret_cast<const float*>(buckets));
+    return accumulators()[at / kStride].of + (at % kStride - kSlots);
   }
 
-  // Where a row belongs: 2^32 / golden ratio spreads consecutive ids, the product maps them to the
-  // buckets.
-  std::size_t home(RowId row) const {
-    return static_cast<std::size_t>((std::uint64_t{row * 0x9E3779B1u} * n_buckets) >> 32);
-  }
-  void prefetch_value(RowId row) const { prefetch(buckets + home(row)); }
-  void prefetch_accumulator(RowId row) const { prefetch(accumulators() + home(row)); }
-
-  Place find(RowId row) const {
-    for (std::size_t b = home(row);; b = b + 1 < n_buckets ? b + 1 : 0) {
-      Bucket& bucket = buckets[b];
-      if (const unsigned here = matches(bucket.rows_plus_1, row + 1))
-        return {&bucket, static_cast<std::size_t>(std::countr_zero(here)), true};
-      if (bucket.rows_plus_1[kSlots - 1] == 0) {
-        const unsigned free = matches(bucket.rows_plus_1, 0);
-        return {&bucket, static_cast<std::size_t>(std::countr_zero(free)), false};
-      }
-    }
-  }
-
-  // A row that is not there yet, where there is room.
-  void put(RowId row, float value, float accumulated) {
-    std::size_t b = home(row);
-    while (buckets[b].rows_plus_1[kSlots - 1] != 0) b = b + 1 < n_buckets ? b + 1 : 0;
-    const unsigned free = matches(buckets[b].rows_plus_1, 0);
-    const Place place{buckets + b, static_cast<std::size_t>(std::countr_zero(free)), false};
-    place.bucket->rows_plus_1[place.at] = row + 1;
-    place.value() = value;
-    accumulator(place) = accumulated;
+  // The weight of a row that has none yet, where there is room: 0, with an accumulator of 0.
+  float* add(RowId row) {
+    Bucket* bucket = home(row);
+    while (is_full(bucket)) bucket = after(bucket);
+    const int free = std::countr_zero(matches(bucket->rows_plus_1, 0));
+    bucket->rows_plus_1[free] = row + 1;
     ++size;
+    return bucket->values + free;
+  }
+  void put(RowId row, float value, float accumulated) {
+    float* const weight = add(row);
+    *weight = value;
+    *accumulator(weight) = accumulated;
   }
 
   // Calls visit(row, value, accumulator) for all rows.

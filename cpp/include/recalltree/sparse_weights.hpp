@@ -28,8 +28,9 @@ class SparseWeights final : public Weights {
               Found& found) override;
   void scores_again(const RowId* rows, std::size_t n, const Example& x, float* out,
                     const Found& found, std::size_t first) const override;
-  void score_each(const RowId* rows, const Example* const* xs, std::size_t n,
-                  float* out) const override;
+  void look_up(const Example& x, ActiveFeatures& active) const override;
+  void score_each(const RowId* rows, const Example* const* xs, const ActiveFeatures* const* active,
+                  std::size_t n, float* out) const override;
   void score_all(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
                  float* out) const override;
   void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
@@ -44,6 +45,9 @@ class SparseWeights final : public Weights {
   std::size_t bytes() const override { return arena_.used() + rows_.bytes() + columns_.bytes(); }
 
  private:
+  // So many weights, at least, are on their way from memory while others are worked on.
+  static constexpr std::size_t kInFlight = 32;
+
   struct Row {
     float bias = 0.0f, bias_accumulator = 0.0f;
     std::atomic<std::uint32_t> n_slots{0};
@@ -55,12 +59,25 @@ class SparseWeights final : public Weights {
     SparseColumn* column = k < keys.size() ? columns_.peek(keys[k]) : nullptr;
     return column != nullptr && column->buckets != nullptr ? column : nullptr;
   }
-  // Of the features of an example, if none was looked up yet.
+  // Of the features of an example.
   void find_columns(const Example& x, Found& found);
-  // What the first n rows weigh the k-th feature, whose column has moved since they were found.
-  static void find_again(const SparseColumn& column, std::size_t k, std::size_t n, Found& found);
-  // The weight of a row, made if there is none; there is room.
-  Found::Weight weight_or_new(SparseColumn& column, RowId row);
+  // Learning as one thread alone, row by row, or as one of several, feature by feature.
+  void accumulate_alone(const RowId* rows, std::size_t n, const Example& x,
+                        const float* weighted_g2, Steps& steps, double* c);
+  void apply_alone(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+                   const Steps& steps, const float* h, const float* shrinkage);
+  void accumulate_shared(const RowId* rows, std::size_t n, const Example& x,
+                         const float* weighted_g2, Steps& steps, double* c);
+  void apply_shared(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+                    const Steps& steps, const float* h, const float* shrinkage);
+  // Adds to c what the bias gains per unit of step, too.
+  void accumulate_bias(const RowId* rows, std::size_t n, const float* weighted_g2, Steps& steps,
+                       const float* moved, double* c);
+  // Of a row that has none yet; there is room.
+  float* add_weight(SparseColumn& column, RowId row);
+  // The score of one row, and what was found of its weights.
+  float score_alone(RowId row, const Example& x, SparseColumn* const* columns,
+                    float** weights) const;
   void score_together(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
                       float* out) const;
   void make_room(SparseColumn& column, std::size_t more);

@@ -29,6 +29,9 @@ struct Steps {
   Found* found = nullptr;
   std::size_t first = 0;
   Found own;  // of rows that were not looked up before
+  // One row's, while r is computed.
+  AlignedFloats G;
+  std::vector<float*> accumulators;
 };
 
 struct RowContents {
@@ -67,9 +70,10 @@ class Weights {
     scores(rows, n, x, out, false);
   }
   // Scores of many examples, while nobody learns; to the bit those of scores(). out[i]: of row
-  // rows[i] on *xs[i]; kNoRow scores 0.
-  virtual void score_each(const RowId* rows, const Example* const* xs, std::size_t n,
-                          float* out) const {
+  // rows[i] on *xs[i], of which this has been looked up; kNoRow scores 0.
+  virtual void look_up(const Example&, ActiveFeatures&) const {}
+  virtual void score_each(const RowId* rows, const Example* const* xs, const ActiveFeatures* const*,
+                          std::size_t n, float* out) const {
     for (std::size_t i = 0; i < n; ++i)
       out[i] = rows[i] == kNoRow ? 0.0f : score(rows[i], *xs[i], false);
   }
