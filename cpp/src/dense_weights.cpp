@@ -87,7 +87,7 @@ void DenseWeights::move(RowId id, const Example& x, float h, float kept) {
   kernels().step(values, z, h, n_);
 }
 
-RowId DenseWeights::renew(RowId id) {
+RowId DenseWeights::renew(RowId id, RowId) {
   Row& row = rows_[id];
   std::fill_n(row.values, n_, 0.0f);
   if (row.accumulators != nullptr) std::fill_n(row.accumulators, n_, 0.0f);

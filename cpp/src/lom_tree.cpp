@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "recalltree/descent.hpp"
+#include "recalltree/inlining.hpp"
 #include "recalltree/prefetch.hpp"
 
 namespace recalltree {
@@ -38,11 +39,15 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
   ws.shadow_margins.clear();
   ws.margins.clear();
   ws.routers_found.clear();
-  descend(ws.shadow_route, [&](NodeId n) {
-    const RowId router = nodes_[n].router;
+  // What learning asks of a router and its children comes from memory while its margin is computed.
+  const auto fetch = [&](NodeId n) RECALLTREE_INLINED_LAMBDA {
     nodes_[n].labels.prefetch(y);
     prefetch(&nodes_[nodes_[n].left]);
     prefetch(&nodes_[nodes_[n].right]);
+  };
+  descend(ws.shadow_route, [&](NodeId n) {
+    const RowId router = nodes_[n].router;
+    fetch(n);
     float margin;
     routers_->scores(&router, 1, seen, &margin, ws.routers_found);
     ws.shadow_margins.push_back(margin);
@@ -61,10 +66,12 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
     for (; !nodes_[n].is_leaf(); ++level) {
       const bool known = level < ws.margins.size() && ws.shadow_route[level] == n;
       float margin;
-      if (known)
+      if (known) {
         margin = ws.margins[level];
-      else
+      } else {
+        fetch(n);
         routers_->scores(&nodes_[n].router, 1, ws.x, &margin, ws.routers_found);
+      }
       reused += known && unchanged;
       margin = update_router(n, margin, known ? level : found++, y, weight, ws);
       ws.work.router_evaluations += 2;
@@ -104,7 +111,7 @@ bool LOMTree::split(NodeId n) {
   const auto left = static_cast<NodeId>(nodes_.size());
   nodes_.resize(nodes_.size() + 2);
   ++n_routers_;
-  become_router(n, left, left + 1, routers_->add_row());
+  become_router(n, left, left + 1, routers_->add_row_near(router_above(n)));
   return true;
 }
 
@@ -129,7 +136,7 @@ bool LOMTree::swap(NodeId n) {
   else
     (nodes_[above].left == freed ? nodes_[above].left : nodes_[above].right) = sibling;
   recompute_min_counts(above);
-  become_router(n, leaf, freed, routers_->renew(nodes_[freed].router));
+  become_router(n, leaf, freed, routers_->renew(nodes_[freed].router, router_above(n)));
   return true;
 }
 

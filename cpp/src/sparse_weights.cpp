@@ -1,6 +1,7 @@
 #include "recalltree/sparse_weights.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "recalltree/inlining.hpp"
 #include "recalltree/intended_race.hpp"
@@ -9,6 +10,37 @@
 namespace recalltree {
 RowId SparseWeights::add_row() {
   return static_cast<RowId>(rows_.add([](Row&) {}));
+}
+
+RowId SparseWeights::add_row_near(RowId neighbour) {
+  constexpr RowId n = SparseColumn::kNeighbours;
+  constexpr std::uint8_t all = (1u << n) - 1;
+  std::size_t group = neighbour / n;
+  if (neighbour == kNoRow || group >= free_.size() || free_[group] == 0) {
+    if (free_groups_.empty()) {
+      // Those of a model that was loaded came one by one.
+      while (size() % n != 0) add_row();
+      free_.resize(size() / n, 0);
+      free_groups_.push_back(free_.size());
+      free_.push_back(all);
+      for (RowId i = 0; i < n; ++i) add_row();
+    }
+    group = free_groups_.back();
+    free_groups_.pop_back();
+  }
+  const int at = std::countr_zero(free_[group]);
+  free_[group] &= static_cast<std::uint8_t>(free_[group] - 1);
+  return static_cast<RowId>(group) * n + static_cast<RowId>(at);
+}
+
+void SparseWeights::release(RowId row) {
+  constexpr RowId n = SparseColumn::kNeighbours;
+  const std::size_t group = row / n;
+  rows_[row].bias = rows_[row].bias_accumulator = 0.0f;
+  rows_[row].retired = false;
+  if (group >= free_.size()) free_.resize(group + 1, 0);
+  free_[group] |= static_cast<std::uint8_t>(1u << row % n);
+  if (free_[group] == (1u << n) - 1) free_groups_.push_back(group);
 }
 
 void SparseWeights::make_room(SparseColumn& column, std::size_t more) {
@@ -104,21 +136,16 @@ void SparseWeights::apply(const RowId* rows, std::size_t n, const Example& x,
 
 // A row's slots are spread over the features' columns, so that it is retired first and its slots
 // are swept up together with those of others. Only for learners with one thread.
-RowId SparseWeights::renew(RowId row) {
-  rows_[row].retired = true;
-  retired_.push_back(row);
-  retired_slots_ += rows_[row].n_slots;
-  if (retired_slots_ * SparseColumn::bytes(1) * 4 > arena_.used() * SparseColumn::kSlots) sweep();
-  for (RowId& old : retired_) {
-    if (rows_[old].n_slots != 0) continue;
-    const RowId reused = old;
-    old = retired_.back();
-    retired_.pop_back();
-    rows_[reused].bias = rows_[reused].bias_accumulator = 0.0f;
-    rows_[reused].retired = false;
-    return reused;
+RowId SparseWeights::renew(RowId row, RowId neighbour) {
+  if (rows_[row].n_slots == 0) {
+    release(row);
+  } else {
+    rows_[row].retired = true;
+    retired_.push_back(row);
+    retired_slots_ += rows_[row].n_slots;
   }
-  return add_row();
+  if (retired_slots_ * SparseColumn::bytes(1) * 4 > arena_.used() * SparseColumn::kSlots) sweep();
+  return add_row_near(neighbour);
 }
 
 void SparseWeights::sweep() {
@@ -129,6 +156,8 @@ void SparseWeights::sweep() {
     visit(*column, [&](RowId, float, float) { ++live; });
     if (live < column->size) rebuild(*column, SparseColumn::buckets_for(live));
   }
+  for (const RowId row : retired_) release(row);
+  retired_.clear();
 }
 
 RowContents SparseWeights::contents(RowId id) const {

@@ -30,7 +30,7 @@ class DenseWeights final : public Weights {
              const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
   // One row alone: after w *= kept wherever x is not zero, w += h x.
   void move(RowId row, const Example& x, float h, float kept);
-  RowId renew(RowId row) override;
+  RowId renew(RowId row, RowId) override;
   RowContents contents(RowId row) const override;
   using Weights::save;
   void save(const std::string& name, State& state, const std::vector<RowId>& rows) const override;

@@ -75,6 +75,10 @@ class LOMTree final : public Learner {
   bool split(NodeId n);
   bool swap(NodeId n);
   void become_router(NodeId n, NodeId left, NodeId right, RowId router);
+  // Routes that ask for a node's router have just asked for this one.
+  RowId router_above(NodeId n) const {
+    return nodes_[n].parent == kNoNode ? kNoRow : nodes_[nodes_[n].parent].router;
+  }
   void clear(NodeId n, NodeId parent, ClassId majority, double min_count);
   void recompute_min_counts(NodeId n);
   std::size_t budget() const;

@@ -17,6 +17,8 @@ namespace recalltree {
 // The table as it is read. Whoever made it owns the buckets.
 struct SparseBuckets {
   static constexpr std::size_t kSlots = kIdsInGroup;
+  // So many consecutive rows lie together. More of them would crowd a bucket.
+  static constexpr RowId kNeighbours = 4;
   struct alignas(64) Bucket {
     std::uint32_t rows_plus_1[kSlots];  // filled from the front; 0: free
     float values[kSlots];               // 0 where free
@@ -25,10 +27,10 @@ struct SparseBuckets {
   Bucket* buckets = nullptr;
   std::uint32_t n_buckets = 0;
 
-  // Where a row belongs: 2^32 / golden ratio spreads consecutive ids, the product maps them to the
-  // buckets.
+  // Where a row belongs, which is where its neighbours do: 2^32 / golden ratio spreads consecutive
+  // numbers, the product maps them to the buckets.
   Bucket* home(RowId row) const {
-    return buckets + ((std::uint64_t{row * 0x9E3779B1u} * n_buckets) >> 32);
+    return buckets + ((std::uint64_t{row / kNeighbours * 0x9E3779B1u} * n_buckets) >> 32);
   }
   // The one that is tried when a bucket is full.
   Bucket* after(Bucket* bucket) const { return ++bucket == buckets + n_buckets ? buckets : bucket; }

@@ -21,6 +21,8 @@ class SparseWeights final : public Weights {
   explicit SparseWeights(bool bias) : bias_(bias) {}
 
   RowId add_row() override;
+  // Only where one thread alone adds rows.
+  RowId add_row_near(RowId neighbour) override;
   std::size_t size() const override { return rows_.size(); }
   void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
               bool shared) const override;
@@ -37,7 +39,7 @@ class SparseWeights final : public Weights {
                   Steps& steps, double* c, bool shared, Found* found, std::size_t first) override;
   void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
              const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
-  RowId renew(RowId row) override;
+  RowId renew(RowId row, RowId neighbour) override;
   RowContents contents(RowId row) const override;
   using Weights::save;
   void save(const std::string& name, State& state, const std::vector<RowId>& rows) const override;
@@ -83,6 +85,8 @@ class SparseWeights final : public Weights {
   void make_room(SparseColumn& column, std::size_t more);
   void rebuild(SparseColumn& column, std::size_t n_buckets);
   void sweep();
+  // Rows of which nothing is left can be given out again.
+  void release(RowId row);
   // Calls visit(row, value, accumulator) for all rows of a column that are not retired.
   template <class Visit>
   void visit(const SparseColumn& column, Visit visit) const;
@@ -92,6 +96,9 @@ class SparseWeights final : public Weights {
   StableVector<Row> rows_;
   StableVector<SparseColumn> columns_;  // by feature; made on first use
   std::vector<RowId> retired_;          // rows that still have slots
+  // By group of neighbours: a bit for each that was not given out, or is free again.
+  std::vector<std::uint8_t> free_;
+  std::vector<std::size_t> free_groups_;
   std::atomic<std::size_t> retired_slots_{0};
 };
 

@@ -44,7 +44,10 @@ class Weights {
  public:
   virtual ~Weights() = default;
 
+  // The next row.
   virtual RowId add_row() = 0;
+  // A row that is mostly asked for together with this one, or with none (kNoRow). Any number.
+  virtual RowId add_row_near(RowId) { return add_row(); }
   virtual std::size_t size() const = 0;
   void grow_to(std::size_t rows) {
     while (size() < rows) add_row();
@@ -92,8 +95,8 @@ class Weights {
   virtual void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
                      const Steps& steps, const float* h, const float* shrinkage, bool shared) = 0;
 
-  // A row that knows nothing, instead of this one, which nobody may use any more.
-  virtual RowId renew(RowId row) = 0;
+  // A row that knows nothing, near a neighbour, instead of one that nobody may use any more.
+  virtual RowId renew(RowId row, RowId neighbour) = 0;
   virtual RowContents contents(RowId row) const = 0;
   // The given rows, numbered anew in this order.
   virtual void save(const std::string& name, State& state,
