@@ -52,7 +52,7 @@ void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, ClassId y, doubl
 std::size_t OneAgainstSome::bytes(std::size_t n_classes) const {
   return histograms_.bytes() + pairs_.bytes(n_classes) + forest_.bytes(n_classes) +
          (has_dense_predictors() ? predictors_.bytes(n_classes) : 0) +
-         StableVector<ClassSums>::bytes(n_classes) + n_classes * sizeof(Ranked) +
+         StableVector<ClassSums>::bytes(n_classes) + n_classes * sizeof(ClassTerms) +
          learner_.scale.bytes() + centring_.bytes();
 }
 

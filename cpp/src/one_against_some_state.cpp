@@ -90,7 +90,7 @@ std::vector<std::pair<std::string, std::size_t>> OneAgainstSome::memory() const 
           {"predictors", predictors_.bytes()},
           {"routers", forest_.routers().bytes()},
           {"nodes", forest_.node_bytes()},
-          {"classes", classes_.bytes() + ranked_.size() * sizeof(Ranked)},
+          {"classes", classes_.bytes() + ranked_.size() * sizeof(ClassTerms)},
           {"feature_scale", learner_.scale.bytes() + centring_.bytes()}};
 }
 

@@ -81,6 +81,7 @@ class MappedOneAgainstSome final : public MappedModel {
     return OneAgainstSome::inverse_norm_of(class_sums_[2 * y + 1]);
   }
   float bias(ClassId y) const { return bias_[y]; }
+  ClassTerms terms(ClassId y) const { return {inverse_norm(y), bias(y)}; }
   const MappedWeights& predictors() const { return *predictors_; }
   void predictor_scores(const ClassId* labels, std::size_t n, const Example& x, float* out,
                         bool) const {

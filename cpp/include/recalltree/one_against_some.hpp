@@ -112,6 +112,10 @@ class OneAgainstSome final : public Learner {
   float node_scale() const { return relaxed_load(node_scale_.value); }
   float inverse_norm(ClassId y) const { return relaxed_load(ranked_[y].inverse_norm); }
   float bias(ClassId y) const { return relaxed_load(ranked_[y].bias); }
+  ClassTerms terms(ClassId y) const {
+    const ClassTerms& terms = ranked_[y];
+    return {relaxed_load(terms.inverse_norm), relaxed_load(terms.bias)};
+  }
   void predictor_scores(const ClassId* labels, std::size_t n, const Example& x, float* out,
                         bool shared) const {
     predictors_.scores(labels, n, x, out, shared);
@@ -148,12 +152,6 @@ class OneAgainstSome final : public Learner {
     float bias_accumulator = 0.0f;
     SpinLock lock;  // guards the sums while several threads learn
   };
-  // What ranking candidates needs of a class, and nothing else.
-  struct Ranked {
-    float inverse_norm = 0.0f;
-    float bias = 0.0f;
-  };
-
   // A number that learns by AdaGrad.
   struct Adaptive {
     float value, accumulator = 0.0f;
@@ -215,7 +213,7 @@ class OneAgainstSome final : public Learner {
   FeatureDropout dropout_;
   DenseWeights predictors_;
   StableVector<ClassSums> classes_;
-  std::vector<Ranked> ranked_;
+  std::vector<ClassTerms> ranked_;
   KeyHistograms::Key everywhere_;  // the key that every example has; its lock guards examples_, too
   Adaptive affinity_scale_, share_scale_, node_scale_;  // A, S and B
   // Where memory is limited: classes up to the largest that was learned, and what stops learning.

@@ -24,6 +24,12 @@ struct Sums {
   float nodes = 0.0f;     // of the nodes' votes
 };
 
+// What ranking candidates needs of a class, and nothing else.
+struct ClassTerms {
+  float inverse_norm = 0.0f;
+  float bias = 0.0f;
+};
+
 // How much votes count.
 struct VoteScales {
   float affinity, nodes;  // A and B
@@ -49,7 +55,9 @@ class Votes {
     shift_ = static_cast<std::uint32_t>(32 - std::countr_zero(slots_.size()));
   }
 
-  Sums& operator[](ClassId label) { return tally(label, slots_.data(), tallies_.data(), n_); }
+  Sums& operator[](ClassId label) {
+    return tally(label, slots_.data(), shift_, tallies_.data(), n_);
+  }
 
   // The entries [begin, end) of the histogram of a feature that pulls so much, that adds `share`
   // times a label's root, and has this value.
@@ -59,10 +67,11 @@ class Votes {
     // Copies, so that the compiler need not expect them to change with the sums.
     std::uint32_t* const slots = slots_.data();
     Tally* const tallies = tallies_.data();
+    const std::uint32_t shift = shift_;
     std::uint32_t n = n_;
     for (std::size_t i = begin; i < end; ++i) {
       const KeyHistograms::Entry entry = entries[i];
-      Sums& sums = tally(entry.label, slots, tallies, n);
+      Sums& sums = tally(entry.label, slots, shift, tallies, n);
       sums.affinity += pull * entry.root;
       sums.rest += share * entry.root + value * entry.weight;
     }
@@ -151,8 +160,9 @@ class Votes {
 
   // Whether a label is new cannot be foreseen, so that nothing branches on it: a new one takes the
   // place after the last, where the sums are 0. `all` has all bits where it is new.
-  Sums& tally(ClassId label, std::uint32_t* slots, Tally* tallies, std::uint32_t& n) const {
-    std::uint32_t i = (label * 0x9E3779B1u) >> shift_;
+  Sums& tally(ClassId label, std::uint32_t* slots, std::uint32_t shift, Tally* tallies,
+              std::uint32_t& n) const {
+    std::uint32_t i = (label * 0x9E3779B1u) >> shift;
     for (;;) {
       const std::uint32_t is_new = slots[i] == 0, all = 0u - is_new;
       const std::uint32_t place = (n & all) | ((slots[i] - 1) & ~all);

@@ -14,7 +14,7 @@
 //   vote_of_node(key, shared, vote)           the labels of a node: vote(label, vote)
 //   affinity_scale(), share_scale(),          A, S and B
 //   node_scale()
-//   inverse_norm(y), bias(y)
+//   inverse_norm(y), bias(y), terms(y)        both of them
 //   predictor_scores(labels, n, x, out, shared)
 #pragma once
 
@@ -129,8 +129,10 @@ void find_candidates(const Model& model, const Own& own, Workspace& ws, bool sha
         rules.config.max_entries - std::min<std::size_t>(read, rules.config.max_entries), ws,
         shared);
   const VoteScales scales = scales_of_votes(model);
+  const ClassId left_out = own.left_out();
   v.votes.take_best(max_candidates, v.candidates, [&](ClassId z, const Sums& sums) {
-    return scales.score(sums, inverse_norm(model, z, own), model.bias(z));
+    const auto [inverse_norm, bias] = model.terms(z);
+    return scales.score(sums, z == left_out ? own.inverse_norm : inverse_norm, bias);
   });
   v.n_voted = v.candidates.size();
   // If the keys know too few classes, the most frequent ones fill up.
