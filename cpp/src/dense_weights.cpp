@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "recalltree/inlining.hpp"
 #include "recalltree/intended_race.hpp"
 #include "recalltree/kernels.hpp"
 #include "recalltree/prefetch.hpp"
@@ -29,11 +30,21 @@ float DenseWeights::bias(RowId row) const { return bias_ ? relaxed_load(rows_[ro
 
 void DenseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out,
                           bool) const {
-  const auto dot = kernels().dot;
-  constexpr std::size_t kAhead = 2;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (i + kAhead < n) prefetch_row(rows_[rows[i + kAhead]].values, n_);
-    out[i] = dot(rows_[rows[i]].values, x.dense.data(), n_) + bias(rows[i]);
+  constexpr std::size_t kAtOnce = 16;
+  const float* values[2 * kAtOnce];  // of these rows, and of those that come next
+  const auto fetch = [&](std::size_t begin, std::size_t end) RECALLTREE_INLINED_LAMBDA {
+    for (std::size_t i = begin; i < std::min(end, n); ++i) {
+      values[i % (2 * kAtOnce)] = rows_[rows[i]].values;
+      prefetch_row(values[i % (2 * kAtOnce)], n_);
+    }
+  };
+  fetch(0, kAtOnce);
+  for (std::size_t begin = 0; begin < n; begin += kAtOnce) {
+    fetch(begin + kAtOnce, begin + 2 * kAtOnce);
+    const std::size_t m = std::min(kAtOnce, n - begin);
+    kernels().dot_block(x.dense.data(), n_, 1, values + begin % (2 * kAtOnce), m, n_, out + begin,
+                        m);
+    for (std::size_t i = begin; i < begin + m; ++i) out[i] += bias(rows[i]);
   }
 }
 

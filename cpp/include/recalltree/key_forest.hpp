@@ -19,6 +19,7 @@
 #include "config.hpp"
 #include "example.hpp"
 #include "forest_rules.hpp"
+#include "inlining.hpp"
 #include "linear_learner.hpp"
 #include "ranked_labels.hpp"
 #include "spin_lock.hpp"
@@ -105,7 +106,7 @@ class KeyForest {
 };
 
 template <class Vote>
-std::size_t KeyForest::vote(const NodeKey& key, bool shared, Vote vote) const {
+RECALLTREE_INLINE std::size_t KeyForest::vote(const NodeKey& key, bool shared, Vote vote) const {
   auto& node = const_cast<KeyNode&>(nodes_[key.node]);
   SpinLock::Guard guard(node.lock, shared);
   const float scale = ForestRules::vote_scale(key, node.histogram.total());

@@ -46,6 +46,11 @@ struct Candidate {
 };
 
 class Votes {
+  struct Tally {
+    ClassId label = 0;
+    Sums sums;
+  };
+
  public:
   // Room for the votes of this many classes.
   void reserve(std::size_t classes) {
@@ -55,27 +60,59 @@ class Votes {
     shift_ = static_cast<std::uint32_t>(32 - std::countr_zero(slots_.size()));
   }
 
-  Sums& operator[](ClassId label) {
-    return tally(label, slots_.data(), shift_, tallies_.data(), n_);
-  }
+  // Gives the sums of a label. What changes with every label that is new is in copies until it
+  // goes, so that the compiler can keep them in registers.
+  class Adding {
+   public:
+    explicit Adding(Votes& votes)
+        : votes_(votes),
+          slots_(votes.slots_.data()),
+          tallies_(votes.tallies_.data()),
+          last_slot_(static_cast<std::uint32_t>(votes.slots_.size() - 1)),
+          shift_(votes.shift_),
+          n_(votes.n_) {}
+    ~Adding() { votes_.n_ = n_; }
+    Adding(const Adding&) = delete;
+    Adding& operator=(const Adding&) = delete;
+
+    // Whether a label is new cannot be foreseen, so that nothing branches on it: a new one takes
+    // the place after the last, where the sums are 0. `all` has all bits where it is new.
+    Sums& operator[](ClassId label) {
+      std::uint32_t i = (label * 0x9E3779B1u) >> shift_;
+      for (;;) {
+        const std::uint32_t is_new = slots_[i] == 0, all = 0u - is_new;
+        const std::uint32_t place = (n_ & all) | ((slots_[i] - 1) & ~all);
+        Tally& found = tallies_[place];
+        found.label = (label & all) | (found.label & ~all);
+        if (found.label == label) {
+          slots_[i] = place + 1;
+          n_ += is_new;
+          return found.sums;
+        }
+        i = (i + 1) & last_slot_;
+      }
+    }
+
+   private:
+    Votes& votes_;
+    std::uint32_t* const slots_;
+    Tally* const tallies_;
+    const std::uint32_t last_slot_, shift_;
+    std::uint32_t n_;
+  };
 
   // The entries [begin, end) of the histogram of a feature that pulls so much, that adds `share`
   // times a label's root, and has this value.
   template <class Entries>
   void add(const Entries& entries, std::size_t begin, std::size_t end, float pull, float share,
            float value) {
-    // Copies, so that the compiler need not expect them to change with the sums.
-    std::uint32_t* const slots = slots_.data();
-    Tally* const tallies = tallies_.data();
-    const std::uint32_t shift = shift_;
-    std::uint32_t n = n_;
+    Adding adding(*this);
     for (std::size_t i = begin; i < end; ++i) {
       const KeyHistograms::Entry entry = entries[i];
-      Sums& sums = tally(entry.label, slots, shift, tallies, n);
+      Sums& sums = adding[entry.label];
       sums.affinity += pull * entry.root;
       sums.rest += share * entry.root + value * entry.weight;
     }
-    n_ = n;
   }
 
   // Moves the n classes for which value(class, sums) is largest into `best`, in the order in which
@@ -110,10 +147,6 @@ class Votes {
  private:
   static constexpr int kHalvings = 16;  // then few are left between
 
-  struct Tally {
-    ClassId label = 0;
-    Sums sums;
-  };
   struct Ranked {
     float value;
     std::uint32_t place;  // in tallies_
@@ -156,25 +189,6 @@ class Votes {
       (above > n ? low : high) = middle;
     }
     return low;
-  }
-
-  // Whether a label is new cannot be foreseen, so that nothing branches on it: a new one takes the
-  // place after the last, where the sums are 0. `all` has all bits where it is new.
-  Sums& tally(ClassId label, std::uint32_t* slots, std::uint32_t shift, Tally* tallies,
-              std::uint32_t& n) const {
-    std::uint32_t i = (label * 0x9E3779B1u) >> shift;
-    for (;;) {
-      const std::uint32_t is_new = slots[i] == 0, all = 0u - is_new;
-      const std::uint32_t place = (n & all) | ((slots[i] - 1) & ~all);
-      Tally& found = tallies[place];
-      found.label = (label & all) | (found.label & ~all);
-      if (found.label == label) {
-        slots[i] = place + 1;
-        n += is_new;
-        return found.sums;
-      }
-      i = (i + 1) & static_cast<std::uint32_t>(slots_.size() - 1);
-    }
   }
 
   std::vector<Tally> tallies_;        // the first n_ are of this example, the others empty

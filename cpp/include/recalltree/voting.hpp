@@ -116,11 +116,14 @@ void find_candidates(const Model& model, const Own& own, Workspace& ws, bool sha
   v.own_node_vote = 0.0f;
   std::size_t read = 0;
   if (model.n_trees() > 0) {
+    Votes::Adding adding(v.votes);
+    float own_vote = 0.0f;
     for (const NodeKey& key : v.node_keys)
       read += model.vote_of_node(key, shared, [&](ClassId label, float vote) {
-        v.votes[label].nodes += vote;
-        if (label == own.y) v.own_node_vote += vote;
+        adding[label].nodes += vote;
+        if (label == own.y) own_vote += vote;
       });
+    v.own_node_vote = own_vote;
     ws.work.histogram_touches += read;
   }
   if (rules.features_vote)
