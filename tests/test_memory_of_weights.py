@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from recalltree import RecallTreeClassifier
+from recalltree import LOMTreeClassifier, RecallTreeClassifier
 
 
 def stream(n_rows=3000, n_features=5000, features_per_row=8):
@@ -39,3 +39,16 @@ def test_candidates_that_are_sure_take_no_memory():
     ]
     assert taken == sorted(taken, reverse=True)
     assert taken[2] < taken[0] / 2
+
+
+def test_routers_that_were_swapped_leave_no_memory_behind():
+    # Every swap gives a router a new row; the rows of those before are used again.
+    X, y = stream(n_rows=1000, n_features=40)
+    tree = LOMTreeClassifier(max_nodes=6, swap_resistance=0.001, random_state=0)
+    rng = np.random.default_rng(1)
+    taken = []
+    for _ in range(60):
+        # Classes keep changing places, so that what was learned is wrong again and again.
+        tree.partial_fit(X, rng.permutation(500)[y])
+        taken.append(tree.memory_by_part_["routers"])
+    assert max(taken[30:]) <= 1.5 * max(taken[:30])
