@@ -61,7 +61,7 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   while (tree_[n].depth < now.max_depth) {
     const std::size_t level = ws.route.size() - 1;
     const bool passed = level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
-    const std::size_t place = passed ? level : ws.routers_found.rows.size();
+    const std::size_t place = passed ? level : ws.routers_found.n_rows;
     float f;
     if (passed && unchanged)
       f = ws.shadow_margins[level], ++reused;

@@ -18,7 +18,7 @@ float RecallTree::margin(NodeId n, const Example& x, bool shared, Found* found) 
   if (found == nullptr) return router == kNoRow ? 0.0f : routers_->score(router, x, shared);
   float f = 0.0f;
   if (router == kNoRow)
-    found->add_rows(&router, 1);
+    found->add_rows(1);
   else
     routers_->scores(&router, 1, x, &f, *found);
   return f;

@@ -8,22 +8,22 @@
 #include "recalltree/prefetch.hpp"
 
 namespace recalltree {
+
 RowId SparseWeights::add_row() {
   return static_cast<RowId>(rows_.add([](Row&) {}));
 }
 
 RowId SparseWeights::add_row_near(RowId neighbour) {
   constexpr RowId n = SparseColumn::kNeighbours;
-  constexpr std::uint8_t all = (1u << n) - 1;
   std::size_t group = neighbour / n;
   if (neighbour == kNoRow || group >= free_.size() || free_[group] == 0) {
     if (free_groups_.empty()) {
       // Those of a model that was loaded came one by one.
       while (size() % n != 0) add_row();
-      free_.resize(size() / n, 0);
-      free_groups_.push_back(free_.size());
-      free_.push_back(all);
       for (RowId i = 0; i < n; ++i) add_row();
+      free_.resize(size() / n, 0);
+      free_.back() = (1u << n) - 1;
+      free_groups_.push_back(free_.size() - 1);
     }
     group = free_groups_.back();
     free_groups_.pop_back();
@@ -108,7 +108,7 @@ void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& 
     found = &steps.own;
     found->clear();
     find_columns(x, *found);
-    first = found->add_rows(rows, n);
+    first = found->add_rows(n);
   }
   steps.found = found;
   steps.first = first;

@@ -57,7 +57,7 @@ void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, f
     find_columns(x, found);
     for (std::size_t k = 0; k < x.keys.size(); ++k) found.buckets[k] = found.columns[k]->buckets;
   }
-  const std::size_t m = x.keys.size(), first = found.add_rows(rows, n);
+  const std::size_t m = x.keys.size(), first = found.add_rows(n);
   SparseColumn* const* const columns = found.columns.data();
   float** const weights = found.row(first);
   if (n == 1) {

@@ -6,20 +6,19 @@
 #include <vector>
 
 #include "sparse_column.hpp"
-#include "types.hpp"
 
 namespace recalltree {
 
 // One example's, for rows in the order in which they were asked. Dense rows leave it empty.
 struct Found {
-  std::vector<RowId> rows;             // kNoRow: one that did not exist yet
+  std::size_t n_rows = 0;              // also such as did not exist yet
   std::vector<SparseColumn*> columns;  // by feature
   std::vector<const void*> buckets;    // of the columns when the example was new: weights are where
                                        // they were found as long as the column has these
   std::vector<float*> weights;         // by row, then by feature; null: not found
 
   void clear() {
-    rows.clear();
+    n_rows = 0;
     columns.clear();
     buckets.clear();
     weights.clear();
@@ -28,10 +27,10 @@ struct Found {
   float* const* row(std::size_t i) const { return weights.data() + i * columns.size(); }
 
   // Adds n rows, of which nothing is found yet, and returns the first.
-  std::size_t add_rows(const RowId* added, std::size_t n) {
-    rows.insert(rows.end(), added, added + n);
-    weights.resize(rows.size() * columns.size());
-    return rows.size() - n;
+  std::size_t add_rows(std::size_t n) {
+    n_rows += n;
+    weights.resize(n_rows * columns.size());
+    return n_rows - n;
   }
 };
 
