@@ -35,19 +35,19 @@ class FeatureNumbers {
 }  // namespace
 
 void SparseWeights::look_up(const Example& x, ActiveFeatures& active) const {
+  active.example = &x;
   active.features.clear();
   for (std::size_t k = 0; k < x.keys.size(); ++k)
     if (const SparseColumn* const here = column(x.keys, k))
       active.features.push_back({*here, x.values[k]});
 }
 
-void SparseWeights::score_each(const RowId* rows, const Example* const*,
-                               const ActiveFeatures* const* active, std::size_t n,
+void SparseWeights::score_each(const RowId* rows, const ActiveFeatures* const* xs, std::size_t n,
                                float* out) const {
   constexpr std::size_t kAhead = 2;
   const auto fetch = [&](std::size_t i) RECALLTREE_INLINED_LAMBDA {
     if (i >= n || rows[i] == kNoRow) return;
-    for (const auto& feature : active[i]->features) prefetch(feature.home(rows[i]));
+    for (const auto& feature : xs[i]->features) prefetch(feature.home(rows[i]));
   };
   for (std::size_t i = 0; i < kAhead; ++i) fetch(i);
   for (std::size_t i = 0; i < n; ++i) {
@@ -55,7 +55,7 @@ void SparseWeights::score_each(const RowId* rows, const Example* const*,
     out[i] = 0.0f;
     if (rows[i] == kNoRow) continue;
     float score = bias_ ? rows_[rows[i]].bias : 0.0f;
-    for (const auto& feature : active[i]->features)
+    for (const auto& feature : xs[i]->features)
       if (const float* const weight = feature.find(rows[i])) score += *weight * feature.value;
     out[i] = score;
   }

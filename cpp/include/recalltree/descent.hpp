@@ -42,14 +42,12 @@ class Descent {
       if (moving_.empty()) return asked;
       rows_.clear();
       xs_.clear();
-      of_.clear();
       for (const std::uint32_t e : moving_) {
         rows_.push_back(router(nodes[e]));
-        xs_.push_back(&examples_[e]);
-        of_.push_back(&active_[e]);
+        xs_.push_back(&active_[e]);
       }
       margins_.resize(rows_.size());
-      routers.score_each(rows_.data(), xs_.data(), of_.data(), rows_.size(), margins_.data());
+      routers.score_each(rows_.data(), xs_.data(), rows_.size(), margins_.data());
       asked += rows_.size();
       std::size_t kept = 0;
       for (std::size_t i = 0; i < moving_.size(); ++i) {
@@ -70,8 +68,7 @@ class Descent {
   std::vector<ActiveFeatures> active_;
   std::vector<std::uint32_t> moving_;
   std::vector<RowId> rows_;
-  std::vector<const Example*> xs_;
-  std::vector<const ActiveFeatures*> of_;
+  std::vector<const ActiveFeatures*> xs_;
   std::vector<float> margins_;
 };
 

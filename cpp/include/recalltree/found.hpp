@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "example.hpp"
 #include "sparse_column.hpp"
 
 namespace recalltree {
@@ -34,9 +35,10 @@ struct Found {
   }
 };
 
-// What an example has of sparse weights, for rows to be asked one after the other while nobody
-// learns. Dense weights leave it empty.
+// An example and what it has of sparse weights, for rows to be asked one after the other while
+// nobody learns. Dense weights leave the features empty.
 struct ActiveFeatures {
+  const Example* example = nullptr;
   struct Feature : SparseBuckets {
     float value;
   };

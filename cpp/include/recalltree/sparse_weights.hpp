@@ -31,8 +31,8 @@ class SparseWeights final : public Weights {
   void scores_again(const RowId* rows, std::size_t n, const Example& x, float* out,
                     const Found& found, std::size_t first) const override;
   void look_up(const Example& x, ActiveFeatures& active) const override;
-  void score_each(const RowId* rows, const Example* const* xs, const ActiveFeatures* const* active,
-                  std::size_t n, float* out) const override;
+  void score_each(const RowId* rows, const ActiveFeatures* const* xs, std::size_t n,
+                  float* out) const override;
   void score_all(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
                  float* out) const override;
   void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,

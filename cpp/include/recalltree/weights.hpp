@@ -73,12 +73,12 @@ class Weights {
     scores(rows, n, x, out, false);
   }
   // Scores of many examples, while nobody learns; to the bit those of scores(). out[i]: of row
-  // rows[i] on *xs[i], of which this has been looked up; kNoRow scores 0.
-  virtual void look_up(const Example&, ActiveFeatures&) const {}
-  virtual void score_each(const RowId* rows, const Example* const* xs, const ActiveFeatures* const*,
-                          std::size_t n, float* out) const {
+  // rows[i] on the example that was looked up in *xs[i]; kNoRow scores 0.
+  virtual void look_up(const Example& x, ActiveFeatures& active) const { active.example = &x; }
+  virtual void score_each(const RowId* rows, const ActiveFeatures* const* xs, std::size_t n,
+                          float* out) const {
     for (std::size_t i = 0; i < n; ++i)
-      out[i] = rows[i] == kNoRow ? 0.0f : score(rows[i], *xs[i], false);
+      out[i] = rows[i] == kNoRow ? 0.0f : score(rows[i], *xs[i]->example, false);
   }
   // out[e * n + i]: of row rows[i] on xs[e].
   virtual void score_all(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
