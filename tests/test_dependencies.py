@@ -24,9 +24,9 @@ LAYERS = [
     "class_matrix class_nodes class_pairs criteria dense_weights descent feature_centring"
     " feature_dropout feature_scale feature_weighting forest_rules found key_forest key_histograms"
     " label_histogram label_sums linear_learner mapped_key_forest mapped_tree mapped_weights"
-    " narrow_numbers packed_counts pair_rank ranked_labels reading recall_rules saved_tree"
-    " sparse_column sparse_weights tree voted_rows votes voting voting_in_blocks voting_rules"
-    " voting_workspace weights workspace",
+    " narrow_numbers occurrences packed_counts pair_rank ranked_labels reading recall_rules"
+    " saved_tree sparse_column sparse_weights tree voted_rows votes voting voting_in_blocks"
+    " voting_rules voting_workspace weights workspace",
     "explanation learner lom_tree mapped_lom_tree mapped_model mapped_one_against_all"
     " mapped_one_against_some mapped_recall_tree one_against_all one_against_some predictor"
     " recall_tree",

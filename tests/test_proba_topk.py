@@ -228,3 +228,22 @@ def test_filled_up_rows(data):
         held = [label for label in row if label >= 0]
         others = [label for label in by_frequency.tolist() if label not in held]
         assert result == (held + others)[:k]
+
+
+@pytest.mark.parametrize("make", [RecallTreeClassifier, OneAgainstAllClassifier])
+def test_sparse_rows_score_the_same_to_the_bit_in_large_batches_and_alone(make):
+    rng = np.random.default_rng(0)
+    n_rows, n_features, n_classes = 8_000, 500, 200  # more than is added up at a time
+    y = rng.integers(n_classes, size=n_rows)
+    columns = (rng.zipf(1.3, size=(n_rows, 12)) + y[:, None] * (np.arange(12) % 3)) % n_features
+    X = sparse.csr_array(
+        (rng.normal(size=columns.size), (np.repeat(np.arange(n_rows), 12), columns.ravel())),
+        shape=(n_rows, n_features),
+    )
+    clf = make(random_state=0).fit(X[:1000], y[:1000])
+    together = clf.candidates(X)
+    for row in range(0, n_rows, 97):
+        alone = clf.candidates(X[[row]])
+        scored = slice(together.indptr[row], together.indptr[row + 1])
+        np.testing.assert_array_equal(alone.indices, together.indices[scored])
+        np.testing.assert_array_equal(alone.data, together.data[scored])

@@ -12,6 +12,7 @@ namespace recalltree {
 namespace {
 
 constexpr std::size_t kChunkRows = 128;
+constexpr std::size_t kScoresAtOnce = std::size_t{1} << 20;  // of sparse rows, of one at least
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
 // A random number for every position, whoever asks first.
@@ -199,12 +200,16 @@ void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size
 
 void OneAgainstAll::score(const Rows& rows, std::size_t i, Workspace& ws) const {
   learner_.scale.read(rows, i, ws.x);
-  const std::size_t n = order_.size();
-  ws.labels.resize(n);
-  for (std::size_t c = 0; c < n; ++c) ws.labels[c] = order_[c];
+  all_classes(ws.labels);
+  const std::size_t n = ws.labels.size();
   ws.scores.resize(n);
   predictors_->scores(ws.labels.data(), n, ws.x, ws.scores.data(), ws.shared);
   ws.work.predictor_evaluations += n;
+}
+
+void OneAgainstAll::all_classes(std::vector<ClassId>& classes) const {
+  classes.resize(order_.size());
+  for (std::size_t c = 0; c < classes.size(); ++c) classes[c] = order_[c];
 }
 
 std::shared_ptr<const void> OneAgainstAll::prepare_prediction(std::size_t) const {
@@ -218,11 +223,20 @@ std::shared_ptr<const void> OneAgainstAll::prepare_prediction(std::size_t) const
 
 void OneAgainstAll::score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                                const Emit& emit) const {
-  const auto* matrix = static_cast<const ClassMatrix*>(ws.prepared);
-  if (matrix == nullptr) return Learner::score_rows(rows, begin, end, ws, emit);
-  matrix->score(
-      config_.n_features, begin, end, ws,
-      [&](std::size_t row, Example& x) { learner_.scale.read(rows, row, x); }, emit);
+  const auto read = [&](std::size_t row, Example& x) { learner_.scale.read(rows, row, x); };
+  if (const auto* matrix = static_cast<const ClassMatrix*>(ws.prepared))
+    return matrix->score(config_.n_features, begin, end, ws, read, emit);
+  const std::size_t n = order_.size();
+  all_classes(ws.labels);
+  const std::size_t at_once = std::max(std::size_t{1}, kScoresAtOnce / std::max(n, std::size_t{1}));
+  for (std::size_t next; begin < end; begin = next) {
+    next = std::min(end, begin + at_once);
+    ws.scores.resize((next - begin) * n);
+    predictors_->score_groups({{ws.labels.data(), n, begin, next}}, read, ws.scores.data());
+    ws.work.predictor_evaluations += ws.scores.size();
+    for (std::size_t row = begin; row < next; ++row)
+      emit(row, ws.labels.data(), ws.scores.data() + (row - begin) * n, n);
+  }
 }
 
 // --- State

@@ -6,12 +6,6 @@
 #include "recalltree/recall_tree.hpp"
 
 namespace recalltree {
-namespace {
-
-// Rows of one node that are scored together, at most.
-constexpr std::size_t kExamplesAtOnce = 1024;
-
-}  // namespace
 
 float RecallTree::margin(NodeId n, const Example& x, bool shared, Found* found) const {
   const RowId router = tree_[n].router.load(std::memory_order_acquire);
@@ -116,6 +110,9 @@ struct RecallTree::Packed {
   std::vector<std::uint32_t> offsets{0};
   std::vector<ClassId> labels;
   std::vector<float> path_scores;
+
+  const ClassId* labels_of(NodeId n) const { return labels.data() + offsets[n]; }
+  std::size_t n_labels(NodeId n) const { return offsets[n + 1] - offsets[n]; }
 };
 
 std::shared_ptr<const void> RecallTree::prepare_prediction(std::size_t n_rows) const {
@@ -158,33 +155,46 @@ void RecallTree::score(const Rows& rows, std::size_t i, Workspace& ws) const {
   ws.work.predictor_evaluations += ws.labels.size();
 }
 
-// Rows that stop at the same node have the same candidates, so they are scored together.
+// Rows that stop at the same node have the same candidates, so they are scored as a group.
 void RecallTree::score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                             const Emit& emit) const {
   const auto* packed = static_cast<const Packed*>(ws.prepared);
   if (packed == nullptr) return Learner::score_rows(rows, begin, end, ws, emit);
-  std::vector<Example> xs(std::min(kExamplesAtOnce, end - begin));
   const std::vector<NodeId> stops = stops_of(rows, begin, end, *packed, ws);
   std::vector<std::size_t> order(stops.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return stops[a] < stops[b]; });
-  for (std::size_t first = 0, m; first < order.size(); first += m) {
-    const NodeId n = stops[order[first]];
-    for (m = 0; m < xs.size() && first + m < order.size() && stops[order[first + m]] == n; ++m)
-      learner_.scale.read(rows, begin + order[first + m], xs[m]);
-    const ClassId* const labels = packed->labels.data() + packed->offsets[n];
-    const std::size_t n_labels = packed->offsets[n + 1] - packed->offsets[n];
-    ws.scores.resize(m * n_labels);
-    predictors_->score_all(labels, n_labels, xs.data(), m, ws.scores.data());
-    ws.work.predictor_evaluations += m * n_labels;
-    for (std::size_t e = 0; e < m; ++e) {
-      float* const scores = ws.scores.data() + e * n_labels;
-      // A path of no features adds nothing, and adding 0 would turn -0 into 0.
-      if (n != 0 && recall_config_.path_features != PathFeatures::none)
-        for (std::size_t k = 0; k < n_labels; ++k)
-          scores[k] += packed->path_scores[packed->offsets[n] + k];
-      emit(begin + order[first + e], labels, scores, n_labels);
+  const auto read = [&](std::size_t e, Example& x) {
+    learner_.scale.read(rows, begin + order[e], x);
+  };
+  // Scores that are kept at a time: enough for the rows of many nodes, little beside the weights.
+  const std::size_t at_once = std::max(std::size_t{1} << 16, predictors_->bytes() / 128);
+  std::vector<ExampleGroup> groups;
+  for (std::size_t next = 0; next < order.size();) {
+    groups.clear();
+    std::size_t n_scores = 0;
+    while (next < order.size() && n_scores < at_once) {
+      const NodeId n = stops[order[next]];
+      ExampleGroup group{packed->labels_of(n), packed->n_labels(n), next, next};
+      for (; next < order.size() && stops[order[next]] == n && n_scores < at_once; ++next)
+        n_scores += group.n;
+      group.end = next;
+      groups.push_back(group);
+    }
+    ws.scores.resize(n_scores);
+    predictors_->score_groups(groups, read, ws.scores.data());
+    ws.work.predictor_evaluations += n_scores;
+    float* scores = ws.scores.data();
+    for (const ExampleGroup& group : groups) {
+      const NodeId n = stops[order[group.begin]];
+      for (std::size_t e = group.begin; e < group.end; ++e, scores += group.n) {
+        // A path of no features adds nothing, and adding 0 would turn -0 into 0.
+        if (n != 0 && recall_config_.path_features != PathFeatures::none)
+          for (std::size_t k = 0; k < group.n; ++k)
+            scores[k] += packed->path_scores[packed->offsets[n] + k];
+        emit(begin + order[e], group.rows, scores, group.n);
+      }
     }
   }
 }

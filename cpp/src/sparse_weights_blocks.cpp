@@ -1,7 +1,6 @@
 // Scores of many examples at a time. Every score is added up in the same order as by scores(), so
 // that it does not depend on what is scored beside it.
 #include <algorithm>
-#include <bit>
 
 #include "recalltree/inlining.hpp"
 #include "recalltree/prefetch.hpp"
@@ -10,27 +9,9 @@
 namespace recalltree {
 namespace {
 
-// The distinct features of some examples, in order of appearance.
-class FeatureNumbers {
- public:
-  void clear(std::size_t n_at_most) {
-    keys_.clear();
-    table_.assign(std::bit_ceil(2 * n_at_most + 1), 0);
-  }
-  std::uint32_t add(std::uint32_t key) {
-    const std::size_t mask = table_.size() - 1;
-    std::size_t at = (key * 0x9E3779B1u >> 7) & mask;
-    for (; table_[at] != 0; at = (at + 1) & mask)
-      if (keys_[table_[at] - 1] == key) return table_[at] - 1;
-    keys_.push_back(key);
-    table_[at] = static_cast<std::uint32_t>(keys_.size());
-    return table_[at] - 1;
-  }
-  const std::vector<std::uint32_t>& keys() const { return keys_; }
-
- private:
-  std::vector<std::uint32_t> keys_, table_;  // table: numbers, plus 1; 0 where free
-};
+constexpr std::size_t kOccurrencesAtOnce = std::size_t{1} << 16;  // at least
+// Scores that will be added to soon are fetched.
+constexpr std::size_t kScoresAhead = 16, kScoresFetched = 64;
 
 }  // namespace
 
@@ -61,65 +42,119 @@ void SparseWeights::score_each(const RowId* rows, const ActiveFeatures* const* x
   }
 }
 
-void SparseWeights::score_all(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
-                              float* out) const {
-  // Weights, at most. The more examples share what was looked up the better, as long as it stays in
-  // a cache.
-  constexpr std::size_t kGathered = std::size_t{1} << 21;
-  for (std::size_t begin = 0, end = 0; begin < m; begin = end) {
-    std::size_t features = 0;
-    for (; end < m && (end == begin || (features + xs[end].keys.size()) * n <= kGathered); ++end)
-      features += xs[end].keys.size();
-    if (end - begin == 1)
-      scores(rows, n, xs[begin], out + begin * n, false);
-    else
-      score_together(rows, n, xs + begin, end - begin, out + begin * n);
+// --- Groups of examples, feature by feature
+
+// An example whose scores are being added up.
+struct SparseWeights::Scored {
+  const ExampleGroup* group;
+  float* scores;
+};
+
+namespace {
+
+// Some of the occurrences: those of a feature, or of a feature in one group.
+struct Range {
+  std::size_t begin, end;
+};
+
+// A feature of which weights are asked.
+struct AskedFeature {
+  SparseBuckets column;
+  std::uint32_t size;
+  Range occurrences;
+  bool all_at_once;  // so many that it is quicker to read the whole column
+};
+
+// Calls visit(group, range) for every group whose examples are among the occurrences.
+template <class GroupOf, class Visit>
+RECALLTREE_INLINE void each_group(const Range& all, GroupOf group_of, Visit visit) {
+  for (Range range{all.begin, all.begin}; range.begin < all.end; range.begin = range.end) {
+    const ExampleGroup* const group = group_of(range.begin);
+    while (range.end < all.end && group_of(range.end) == group) ++range.end;
+    visit(*group, range);
   }
 }
 
-// What the rows weigh a feature is looked up once, for all examples that have it.
-void SparseWeights::score_together(const RowId* rows, std::size_t n, const Example* xs,
-                                   std::size_t m, float* out) const {
-  thread_local FeatureNumbers features;
-  thread_local std::vector<std::uint32_t> numbers;  // of the examples' features, end to end
-  thread_local std::vector<float> weights;          // n per distinct feature
-  std::size_t total = 0;
-  for (std::size_t e = 0; e < m; ++e) total += xs[e].keys.size();
-  features.clear(total);
-  numbers.clear();
-  for (std::size_t e = 0; e < m; ++e)
-    for (const std::uint32_t key : xs[e].keys) numbers.push_back(features.add(key));
+}  // namespace
 
-  const std::vector<std::uint32_t>& keys = features.keys();
-  thread_local std::vector<SparseBuckets> columns;
-  columns.clear();
-  for (std::size_t f = 0; f < keys.size(); ++f) {
-    const SparseColumn* const here = column(keys, f);
-    columns.push_back(here != nullptr ? SparseBuckets{*here} : SparseBuckets{});
+void SparseWeights::score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
+                                 float* out) const {
+  // What is kept of examples meanwhile, 24 bytes for each feature of them, is little beside the
+  // weights.
+  const std::size_t at_once = std::max(kOccurrencesAtOnce, bytes() / (16 * 24));
+  Occurrences occurrences;
+  std::vector<Scored> examples;
+  Example x;
+  const auto finish = [&] {
+    add_scores(occurrences.by_feature(), examples);
+    occurrences.clear();
+    examples.clear();
+  };
+  for (const ExampleGroup& group : groups)
+    for (std::size_t e = group.begin; e < group.end; ++e, out += group.n) {
+      for (std::size_t i = 0; i < group.n; ++i) out[i] = bias_ ? rows_[group.rows[i]].bias : 0.0f;
+      read(e, x);
+      for (std::size_t k = 0; k < x.keys.size(); ++k)
+        occurrences.add({x.keys[k], static_cast<std::uint32_t>(examples.size()), x.values[k]});
+      examples.push_back({&group, out});
+      if (occurrences.size() >= at_once) finish();
+    }
+  finish();
+}
+
+// All that is asked of a feature is asked one after the other, while its column is in the caches.
+void SparseWeights::add_scores(const std::vector<Occurrence>& occurrences,
+                               const std::vector<Scored>& examples) const {
+  const auto group_of = [&](std::size_t o) { return examples[occurrences[o].example].group; };
+  std::vector<AskedFeature> features;
+  for (Range range{0, 0}; range.begin < occurrences.size(); range.begin = range.end) {
+    const std::uint32_t feature = occurrences[range.begin].feature;
+    while (range.end < occurrences.size() && occurrences[range.end].feature == feature) ++range.end;
+    const SparseColumn* const column = columns_.peek(feature);
+    if (column == nullptr || column->buckets == nullptr) continue;
+    std::size_t asked = 0;
+    each_group(range, group_of, [&](const ExampleGroup& group, Range) { asked += group.n; });
+    features.push_back({*column, column->size, range, asked > 2 * std::size_t{column->n_buckets}});
   }
-  weights.assign(keys.size() * n, 0.0f);
+
+  std::vector<float> by_row(rows_.size()), weights;
   const auto fetch = [&](std::size_t f) RECALLTREE_INLINED_LAMBDA {
-    if (f < columns.size() && columns[f].buckets != nullptr)
-      for (std::size_t i = 0; i < n; ++i) prefetch(columns[f].home(rows[i]));
+    if (f >= features.size() || features[f].all_at_once) return;
+    each_group(features[f].occurrences, group_of,
+               [&](const ExampleGroup& group, Range) RECALLTREE_INLINED_LAMBDA {
+                 for (std::size_t i = 0; i < group.n; ++i)
+                   prefetch(features[f].column.home(group.rows[i]));
+               });
   };
   fetch(0);
-  for (std::size_t f = 0; f < columns.size(); ++f) {
+  for (std::size_t f = 0; f < features.size(); ++f) {
     fetch(f + 1);
-    if (columns[f].buckets == nullptr) continue;
-    const SparseBuckets here = columns[f];
-    float* const of_rows = weights.data() + f * n;
-    for (std::size_t i = 0; i < n; ++i)
-      if (const float* const weight = here.find(rows[i])) of_rows[i] = *weight;
-  }
-
-  const std::uint32_t* number = numbers.data();
-  for (std::size_t e = 0; e < m; ++e) {
-    float* const scores = out + e * n;
-    for (std::size_t i = 0; i < n; ++i) scores[i] = bias_ ? rows_[rows[i]].bias : 0.0f;
-    for (const float z : xs[e].values) {
-      const float* const w = weights.data() + *number++ * n;
-      for (std::size_t i = 0; i < n; ++i) scores[i] += w[i] * z;
-    }
+    const AskedFeature& feature = features[f];
+    if (feature.all_at_once)
+      feature.column.visit([&](RowId row, float weight) { by_row[row] = weight; });
+    each_group(feature.occurrences, group_of, [&](const ExampleGroup& group, Range range) {
+      weights.resize(group.n);
+      for (std::size_t i = 0; i < group.n; ++i)
+        if (feature.all_at_once) {
+          weights[i] = by_row[group.rows[i]];
+        } else {
+          const float* const weight = feature.column.find(group.rows[i]);
+          weights[i] = weight != nullptr ? *weight : 0.0f;
+        }
+      for (std::size_t o = range.begin; o < range.end; ++o) {
+        if (o + kScoresAhead < occurrences.size()) {
+          const Scored& later = examples[occurrences[o + kScoresAhead].example];
+          prefetch(later.scores, std::min(later.group->n, kScoresFetched));
+        }
+        float* const scores = examples[occurrences[o].example].scores;
+        for (std::size_t i = 0; i < group.n; ++i) scores[i] += weights[i] * occurrences[o].value;
+      }
+    });
+    if (!feature.all_at_once) continue;
+    if (feature.size > by_row.size() / 8)
+      std::fill(by_row.begin(), by_row.end(), 0.0f);
+    else
+      feature.column.visit([&](RowId row, float) { by_row[row] = 0.0f; });
   }
 }
 

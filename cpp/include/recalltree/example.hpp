@@ -43,7 +43,7 @@ class AlignedFloats {
 
 struct Example {
   // Dense models: one value per feature, padded with zeros. Sparse models: the non-zeros, in the
-  // row's order.
+  // row's order, which is ascending.
   AlignedFloats dense;
   std::vector<std::uint32_t> keys;
   std::vector<float> values;

@@ -39,6 +39,7 @@ class OneAgainstAll final : public Learner {
   void learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,
                    std::vector<std::uint64_t>& best, std::vector<float>& best_score, Workspace& ws,
                    bool shared);
+  void all_classes(std::vector<ClassId>& classes) const;
   void sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen, Workspace& ws) const;
 
   OneAgainstAllConfig all_config_;

@@ -44,6 +44,14 @@ struct SparseBuckets {
       if (!is_full(bucket)) return nullptr;
     }
   }
+
+  // Calls visit(row, weight) for all rows.
+  template <class Visit>
+  void visit(Visit visit) const {
+    for (const Bucket* bucket = buckets; bucket != buckets + n_buckets; ++bucket)
+      for (std::size_t i = 0; i < kSlots && bucket->rows_plus_1[i] != 0; ++i)
+        visit(bucket->rows_plus_1[i] - 1, bucket->values[i]);
+  }
 };
 
 // Guarded by the lock while several threads learn.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arena.hpp"
+#include "occurrences.hpp"
 #include "sparse_column.hpp"
 #include "stable_vector.hpp"
 #include "weights.hpp"
@@ -33,8 +34,8 @@ class SparseWeights final : public Weights {
   void look_up(const Example& x, ActiveFeatures& active) const override;
   void score_each(const RowId* rows, const ActiveFeatures* const* xs, std::size_t n,
                   float* out) const override;
-  void score_all(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
-                 float* out) const override;
+  void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
+                    float* out) const override;
   void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
                   Steps& steps, double* c, bool shared, Found* found, std::size_t first) override;
   void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
@@ -80,8 +81,10 @@ class SparseWeights final : public Weights {
   // The score of one row, and what was found of its weights.
   float score_alone(RowId row, const Example& x, SparseColumn* const* columns,
                     float** weights) const;
-  void score_together(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
-                      float* out) const;
+  struct Scored;
+  // Adds what the features give to the scores of examples.
+  void add_scores(const std::vector<Occurrence>& occurrences,
+                  const std::vector<Scored>& examples) const;
   void make_room(SparseColumn& column, std::size_t more);
   void rebuild(SparseColumn& column, std::size_t n_buckets);
   void sweep();

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -39,6 +40,15 @@ struct RowContents {
   std::vector<float> weights, accumulators;
   float bias = 0.0f, bias_accumulator = 0.0f;
 };
+
+// Examples [begin, end), on which the same rows are to be scored.
+struct ExampleGroup {
+  const RowId* rows;
+  std::size_t n;
+  std::size_t begin, end;
+};
+// Puts the e-th example into x.
+using ReadExample = std::function<void(std::size_t e, Example& x)>;
 
 class Weights {
  public:
@@ -80,10 +90,15 @@ class Weights {
     for (std::size_t i = 0; i < n; ++i)
       out[i] = rows[i] == kNoRow ? 0.0f : score(rows[i], *xs[i]->example, false);
   }
-  // out[e * n + i]: of row rows[i] on xs[e].
-  virtual void score_all(const RowId* rows, std::size_t n, const Example* xs, std::size_t m,
-                         float* out) const {
-    for (std::size_t e = 0; e < m; ++e) scores(rows, n, xs[e], out + e * n, false);
+  // Of every group a score for each of its examples and, for each of these, each of its rows.
+  virtual void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
+                            float* out) const {
+    Example x;
+    for (const ExampleGroup& group : groups)
+      for (std::size_t e = group.begin; e < group.end; ++e, out += group.n) {
+        read(e, x);
+        scores(group.rows, group.n, x, out, false);
+      }
   }
 
   // weighted_g2[i] = 0 leaves row i out. found: null or empty, or where the rows are the first-th
