@@ -48,10 +48,12 @@ void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, d
   const double counted = weight * unit();
 
   const bool has_trees = forest_.n_trees() > 0;
+  prefetch_class(y);  // which is often not among the candidates
   if (first_pass_ || !dropout_.is_on())
     read_example(*this, rows, i, first_pass_ ? 0.0 : counted, ws);
   else
     read_example(*this, dropout_.without(rows, i, before, v.row), 0, counted, ws);
+  for (const ActiveKey& key : v.keys) pairs_[y].prefetch(key.key);
   if (has_trees || has_dense_predictors()) ws.x.rate = centring_.rate(ws.x);
   if (has_trees) descend(ws.x, n_known, v, ws.work, shared);
   const Own own = first_pass_ ? Own{y} : leave_out(y, weight, v, shared);
@@ -84,6 +86,15 @@ void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, d
   count(y, counted, ws, shared);
 }
 
+// What its features' histograms begin with.
+void OneAgainstSome::expect(const Rows& rows, std::size_t i) const {
+  if (!rules_.features_vote) return;
+  rows.visit(i, [&](std::uint32_t j, float) RECALLTREE_INLINED_LAMBDA {
+    if (const KeyHistograms::Key* const key = histograms_.find(j))
+      prefetch(relaxed_load(key->entries), kReadTogether + 1);
+  });
+}
+
 void OneAgainstSome::count_progress(ClassId y, double weight, Workspace& ws) const {
   const VotingWorkspace& v = ws.voting;
   const auto best = std::max_element(v.score.begin(), v.score.end());
@@ -111,13 +122,11 @@ void OneAgainstSome::find_lessons(const Own& own, Workspace& ws, bool shared) co
   for (std::size_t c = 0; c < v.candidates.size(); ++c)
     if (std::fabs(v.gradient[c]) >= small_gradient_) {
       v.lessons.push_back({c, 0});
+      const ClassPairs::Table& table = pairs_[v.candidates[c].label];
+      for (const ActiveKey& key : v.keys) table.prefetch(key.key);
       prefetch(&classes_[v.candidates[c].label]);
     }
   for (std::size_t l = 0; l < v.lessons.size(); ++l) {
-    if (l + 1 < v.lessons.size()) {
-      const ClassPairs::Table& ahead = pairs_[v.candidates[v.lessons[l + 1].candidate].label];
-      for (const ActiveKey& key : v.keys) ahead.prefetch(key.key);
-    }
     const ClassId z = v.candidates[v.lessons[l].candidate].label;
     const bool is_left_out = z == own.y && own.count > 0.0;
     auto& table = const_cast<ClassPairs::Table&>(pairs_[z]);
@@ -125,6 +134,7 @@ void OneAgainstSome::find_lessons(const Own& own, Workspace& ws, bool shared) co
     for (std::uint32_t k = 0; k < v.keys.size(); ++k) {
       const std::uint32_t slot = table.find(v.keys[k].key);
       if (slot == ClassPairs::kNone) continue;
+      prefetch(&table.accumulator(slot));
       v.hits.push_back(
           {k, slot, is_left_out ? v.own_root[k] : std::sqrt(table.values(slot).count)});
     }

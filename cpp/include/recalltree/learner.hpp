@@ -47,6 +47,9 @@ class Learner : public Predictor {
   // wrong.
   virtual void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
                          bool shared) = 0;
+  // Row i will be learned after the one that is learned now: what it reads can come from memory
+  // meanwhile.
+  virtual void expect(const Rows&, std::size_t) const {}
   virtual void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass);
   // Before and after a batch, while one thread works alone.
   virtual void begin_batch(const Batch&) {}

@@ -138,6 +138,7 @@ class OneAgainstSome final : public Learner {
  protected:
   void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
                  bool shared) override;
+  void expect(const Rows& rows, std::size_t i) const override;
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
   std::size_t rows_at_once() const override { return rows_to_score_at_once(n_classes()); }
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
