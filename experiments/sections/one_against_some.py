@@ -16,7 +16,6 @@ from experiments.statistics import format_p, mean_and_error, n_minus_1_chi_squar
 from experiments.store import Record
 from experiments.studies.one_against_some import (
     ALGORITHMS,
-    PROBE_CLASSES,
     TEXT_ALGORITHMS,
 )
 
@@ -78,9 +77,8 @@ def _tuned(page: Section, records: Sequence[Record], probes: Sequence[Record]) -
     tried = ", ".join(f"{len(same)} on {key[0]}" for key, same in by_set(probes).items())
     page.say(
         f"""The settings with the least error on a tenth of the training rows, held out ({tried}
-        were tried, the defaults among them), of {PROBE_CLASSES:,} classes where there are more;
-        they are then trained on all rows. What is not named is as it comes. Train: µs per example
-        in all passes together."""
+        were tried, the defaults among them); they are then trained on all rows. What is not named
+        is as it comes. Train: µs per example in all passes together."""
     )
 
 
