@@ -24,7 +24,8 @@ from experiments.store import Unit
 
 GAUSSIANS, DOCUMENTS = "gaussians", "documents"
 #: Generated sets, and their rows per class, of which there are fewer if the budget is smaller.
-GENERATED = {GAUSSIANS: (generate_gaussians, 20), DOCUMENTS: (generate_documents, 10)}
+#: Documents have so many that the words of 1,000 classes have met as many of them as are read.
+GENERATED = {GAUSSIANS: (generate_gaussians, 20), DOCUMENTS: (generate_documents, 100)}
 SETS: tuple[str, ...] = ("wikipassage", GAUSSIANS)
 ALGORITHMS = ("recall-tree", "one-against-all")
 N_TEST = 2_000
