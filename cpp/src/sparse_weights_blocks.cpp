@@ -53,7 +53,7 @@ struct SparseWeights::Scored {
 namespace {
 
 // Some of the occurrences: those of a feature, or of a feature in one group.
-struct Range {
+struct Stretch {
   std::size_t begin, end;
 };
 
@@ -61,14 +61,14 @@ struct Range {
 struct AskedFeature {
   SparseBuckets column;
   std::uint32_t size;
-  Range occurrences;
+  Stretch occurrences;
   bool all_at_once;  // so many that it is quicker to read the whole column
 };
 
 // Calls visit(group, range) for every group whose examples are among the occurrences.
 template <class GroupOf, class Visit>
-RECALLTREE_INLINE void each_group(const Range& all, GroupOf group_of, Visit visit) {
-  for (Range range{all.begin, all.begin}; range.begin < all.end; range.begin = range.end) {
+RECALLTREE_INLINE void each_group(const Stretch& all, GroupOf group_of, Visit visit) {
+  for (Stretch range{all.begin, all.begin}; range.begin < all.end; range.begin = range.end) {
     const ExampleGroup* const group = group_of(range.begin);
     while (range.end < all.end && group_of(range.end) == group) ++range.end;
     visit(*group, range);
@@ -107,13 +107,13 @@ void SparseWeights::add_scores(const std::vector<Occurrence>& occurrences,
                                const std::vector<Scored>& examples) const {
   const auto group_of = [&](std::size_t o) { return examples[occurrences[o].example].group; };
   std::vector<AskedFeature> features;
-  for (Range range{0, 0}; range.begin < occurrences.size(); range.begin = range.end) {
+  for (Stretch range{0, 0}; range.begin < occurrences.size(); range.begin = range.end) {
     const std::uint32_t feature = occurrences[range.begin].feature;
     while (range.end < occurrences.size() && occurrences[range.end].feature == feature) ++range.end;
     const SparseColumn* const column = columns_.peek(feature);
     if (column == nullptr || column->buckets == nullptr) continue;
     std::size_t asked = 0;
-    each_group(range, group_of, [&](const ExampleGroup& group, Range) { asked += group.n; });
+    each_group(range, group_of, [&](const ExampleGroup& group, Stretch) { asked += group.n; });
     features.push_back({*column, column->size, range, asked > 2 * std::size_t{column->n_buckets}});
   }
 
@@ -121,7 +121,7 @@ void SparseWeights::add_scores(const std::vector<Occurrence>& occurrences,
   const auto fetch = [&](std::size_t f) RECALLTREE_INLINED_LAMBDA {
     if (f >= features.size() || features[f].all_at_once) return;
     each_group(features[f].occurrences, group_of,
-               [&](const ExampleGroup& group, Range) RECALLTREE_INLINED_LAMBDA {
+               [&](const ExampleGroup& group, Stretch) RECALLTREE_INLINED_LAMBDA {
                  for (std::size_t i = 0; i < group.n; ++i)
                    prefetch(features[f].column.home(group.rows[i]));
                });
@@ -132,7 +132,7 @@ void SparseWeights::add_scores(const std::vector<Occurrence>& occurrences,
     const AskedFeature& feature = features[f];
     if (feature.all_at_once)
       feature.column.visit([&](RowId row, float weight) { by_row[row] = weight; });
-    each_group(feature.occurrences, group_of, [&](const ExampleGroup& group, Range range) {
+    each_group(feature.occurrences, group_of, [&](const ExampleGroup& group, Stretch range) {
       weights.resize(group.n);
       for (std::size_t i = 0; i < group.n; ++i)
         if (feature.all_at_once) {

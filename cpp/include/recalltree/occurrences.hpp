@@ -31,7 +31,7 @@ class Occurrences {
   // By feature, ascending, and of each feature by example: a radix sort.
   const std::vector<Occurrence>& by_feature() {
     other_.resize(all_.size());
-    for (int shift = 0; shift < std::bit_width(features_); shift += kBits) {
+    for (int shift = 0; shift < static_cast<int>(std::bit_width(features_)); shift += kBits) {
       std::array<std::size_t, std::size_t{1} << kBits> starts{};
       const auto digit = [&](const Occurrence& o) {
         return o.feature >> shift & (starts.size() - 1);
