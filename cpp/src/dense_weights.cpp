@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "recalltree/inlining.hpp"
 #include "recalltree/intended_race.hpp"
 #include "recalltree/kernels.hpp"
 #include "recalltree/prefetch.hpp"
@@ -32,7 +31,7 @@ void DenseWeights::scores(const RowId* rows, std::size_t n, const Example& x, fl
                           bool) const {
   constexpr std::size_t kAtOnce = 16;
   const float* values[2 * kAtOnce];  // of these rows, and of those that come next
-  const auto fetch = [&](std::size_t begin, std::size_t end) RECALLTREE_INLINED_LAMBDA {
+  const auto fetch = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < std::min(end, n); ++i) {
       values[i % (2 * kAtOnce)] = rows_[rows[i]].values;
       prefetch_row(values[i % (2 * kAtOnce)], n_);

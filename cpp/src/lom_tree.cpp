@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "recalltree/descent.hpp"
-#include "recalltree/inlining.hpp"
 #include "recalltree/prefetch.hpp"
 
 namespace recalltree {
@@ -40,7 +39,7 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
   ws.margins.clear();
   ws.routers_found.clear();
   // What learning asks of a router and its children comes from memory while its margin is computed.
-  const auto fetch = [&](NodeId n) RECALLTREE_INLINED_LAMBDA {
+  const auto fetch = [&](NodeId n) {
     nodes_[n].labels.prefetch(y);
     prefetch(&nodes_[nodes_[n].left]);
     prefetch(&nodes_[nodes_[n].right]);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "recalltree/inlining.hpp"
 #include "recalltree/intended_race.hpp"
 #include "recalltree/prefetch.hpp"
 
@@ -82,7 +81,7 @@ void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, f
   if (n == 0) return;
   for (std::size_t i = 0; i < n; ++i) out[i] = bias_ ? relaxed_load(rows_[rows[i]].bias) : 0.0f;
   // One thread alone can fetch the next features' buckets while it works on this one's.
-  const auto fetch = [&](std::size_t k) RECALLTREE_INLINED_LAMBDA {
+  const auto fetch = [&](std::size_t k) {
     if (const SparseColumn* next = shared ? nullptr : column(x.keys, k))
       for (std::size_t i = 0; i < n; ++i) prefetch(next->home(rows[i]));
   };

@@ -26,7 +26,7 @@ void SparseWeights::look_up(const Example& x, ActiveFeatures& active) const {
 void SparseWeights::score_each(const RowId* rows, const ActiveFeatures* const* xs, std::size_t n,
                                float* out) const {
   constexpr std::size_t kAhead = 2;
-  const auto fetch = [&](std::size_t i) RECALLTREE_INLINED_LAMBDA {
+  const auto fetch = [&](std::size_t i) {
     if (i >= n || rows[i] == kNoRow) return;
     for (const auto& feature : xs[i]->features) prefetch(feature.home(rows[i]));
   };
@@ -118,13 +118,11 @@ void SparseWeights::add_scores(const std::vector<Occurrence>& occurrences,
   }
 
   std::vector<float> by_row(rows_.size()), weights;
-  const auto fetch = [&](std::size_t f) RECALLTREE_INLINED_LAMBDA {
+  const auto fetch = [&](std::size_t f) {
     if (f >= features.size() || features[f].all_at_once) return;
-    each_group(features[f].occurrences, group_of,
-               [&](const ExampleGroup& group, Stretch) RECALLTREE_INLINED_LAMBDA {
-                 for (std::size_t i = 0; i < group.n; ++i)
-                   prefetch(features[f].column.home(group.rows[i]));
-               });
+    each_group(features[f].occurrences, group_of, [&](const ExampleGroup& group, Stretch) {
+      for (std::size_t i = 0; i < group.n; ++i) prefetch(features[f].column.home(group.rows[i]));
+    });
   };
   fetch(0);
   for (std::size_t f = 0; f < features.size(); ++f) {

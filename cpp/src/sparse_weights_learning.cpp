@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "recalltree/inlining.hpp"
 #include "recalltree/intended_race.hpp"
 #include "recalltree/prefetch.hpp"
 #include "recalltree/sparse_weights.hpp"
@@ -65,7 +64,7 @@ void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, f
     return;
   }
   for (std::size_t i = 0; i < n; ++i) out[i] = bias_ ? rows_[rows[i]].bias : 0.0f;
-  const auto fetch = [&](std::size_t k) RECALLTREE_INLINED_LAMBDA {
+  const auto fetch = [&](std::size_t k) {
     if (k < m && columns[k]->buckets != nullptr)
       for (std::size_t i = 0; i < n; ++i) prefetch(columns[k]->home(rows[i]));
   };
@@ -151,7 +150,7 @@ void SparseWeights::accumulate_alone(const RowId* rows, std::size_t n, const Exa
   };
   // The weights have just been read for the scores, but not their accumulators: the next row's come
   // while one is worked on.
-  const auto fetch = [&](std::size_t l) RECALLTREE_INLINED_LAMBDA {
+  const auto fetch = [&](std::size_t l) {
     float* const* const weights = found.row(first + learning[l]);
     for (std::size_t k = 0; k < m; ++k)
       if (weights[k] != nullptr && columns[k]->buckets == buckets[k])
