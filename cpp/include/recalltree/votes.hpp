@@ -54,8 +54,8 @@ class Votes {
  public:
   // Room for the votes of this many classes.
   void reserve(std::size_t classes) {
-    if (classes + 1 <= tallies_.size()) return;
-    tallies_.assign(classes + 1, {});
+    if (classes + 2 <= tallies_.size()) return;
+    tallies_.assign(classes + 2, {});
     slots_.assign(std::bit_ceil(4 * classes), 0);
     shift_ = static_cast<std::uint32_t>(32 - std::countr_zero(slots_.size()));
   }
@@ -70,23 +70,24 @@ class Votes {
           tallies_(votes.tallies_.data()),
           last_slot_(static_cast<std::uint32_t>(votes.slots_.size() - 1)),
           shift_(votes.shift_),
-          n_(votes.n_) {}
-    ~Adding() { votes_.n_ = n_; }
+          end_(votes.end_) {}
+    ~Adding() { votes_.end_ = end_; }
     Adding(const Adding&) = delete;
     Adding& operator=(const Adding&) = delete;
 
     // Whether a label is new cannot be foreseen, so that nothing branches on it: a new one takes
-    // the place after the last, where the sums are 0. `all` has all bits where it is new.
+    // the place after the last, where label and sums are 0. `all` has all bits where it is new.
     Sums& operator[](ClassId label) {
       std::uint32_t i = (label * 0x9E3779B1u) >> shift_;
       for (;;) {
-        const std::uint32_t is_new = slots_[i] == 0, all = 0u - is_new;
-        const std::uint32_t place = (n_ & all) | ((slots_[i] - 1) & ~all);
+        const std::uint32_t at = slots_[i], all = at == 0 ? ~0u : 0u;
+        const std::uint32_t place = at | (end_ & all);
         Tally& found = tallies_[place];
-        found.label = (label & all) | (found.label & ~all);
-        if (found.label == label) {
-          slots_[i] = place + 1;
-          n_ += is_new;
+        const ClassId there = found.label | (label & all);
+        found.label = there;
+        if (there == label) {
+          slots_[i] = place;
+          end_ -= all;
           return found.sums;
         }
         i = (i + 1) & last_slot_;
@@ -98,7 +99,7 @@ class Votes {
     std::uint32_t* const slots_;
     Tally* const tallies_;
     const std::uint32_t last_slot_, shift_;
-    std::uint32_t n_;
+    std::uint32_t end_;
   };
 
   // The entries [begin, end) of the histogram of a feature that pulls so much, that adds `share`
@@ -108,10 +109,10 @@ class Votes {
            float value) {
     Adding adding(*this);
     for (std::size_t i = begin; i < end; ++i) {
-      const KeyHistograms::Entry entry = entries[i];
-      Sums& sums = adding[entry.label];
-      sums.affinity += pull * entry.root;
-      sums.rest += share * entry.root + value * entry.weight;
+      const auto& [label, root, weight] = entries[i];
+      Sums& sums = adding[label];
+      sums.affinity += pull * root;
+      sums.rest += share * root + value * weight;
     }
   }
 
@@ -119,15 +120,18 @@ class Votes {
   // they were named first, and forgets all votes. Of equal ones the smaller classes go.
   template <class Value>
   void take_best(std::size_t n, std::vector<Candidate>& best, Value value) {
-    values_.resize(n_);
-    for (std::uint32_t i = 0; i < n_; ++i) values_[i] = value(tallies_[i].label, tallies_[i].sums);
+    const std::uint32_t n_voted = end_ - 1;
+    const Tally* const tallies = tallies_.data() + 1;
+    values_.resize(n_voted);
+    for (std::uint32_t i = 0; i < n_voted; ++i)
+      values_[i] = value(tallies[i].label, tallies[i].sums);
     const float least = at_most_nth(n);
     ranked_.clear();
-    for (std::uint32_t i = 0; i < n_; ++i)
+    for (std::uint32_t i = 0; i < n_voted; ++i)
       if (values_[i] >= least) ranked_.push_back({values_[i], i});
-    const auto better = [this](const Ranked& a, const Ranked& b) {
+    const auto better = [tallies](const Ranked& a, const Ranked& b) {
       return a.value > b.value ||
-             (a.value == b.value && tallies_[a.place].label < tallies_[b.place].label);
+             (a.value == b.value && tallies[a.place].label < tallies[b.place].label);
     };
     const bool too_many = ranked_.size() > n;
     if (too_many) {
@@ -138,10 +142,10 @@ class Votes {
     best.clear();
     for (const Ranked& r : ranked_)
       if (!too_many || !better(sorted_[n - 1], r))
-        best.push_back({tallies_[r.place].label, r.value, tallies_[r.place].sums});
-    std::memset(static_cast<void*>(tallies_.data()), 0, n_ * sizeof(Tally));
+        best.push_back({tallies[r.place].label, r.value, tallies[r.place].sums});
+    std::memset(static_cast<void*>(tallies_.data()), 0, end_ * sizeof(Tally));
     std::memset(slots_.data(), 0, slots_.size() * sizeof(slots_[0]));
-    n_ = 0;
+    end_ = 1;
   }
 
  private:
@@ -149,7 +153,7 @@ class Votes {
 
   struct Ranked {
     float value;
-    std::uint32_t place;  // in tallies_
+    std::uint32_t place;  // among the tallies of this example
   };
 
   // A number that at least n of the values reach, or all of them, and not many more. What is no
@@ -191,11 +195,11 @@ class Votes {
     return low;
   }
 
-  std::vector<Tally> tallies_;        // the first n_ are of this example, the others empty
-  std::vector<std::uint32_t> slots_;  // by hash of the label: one more than its place in tallies_
+  std::vector<Tally> tallies_;        // those from 1 to end_ are of this example, the others empty
+  std::vector<std::uint32_t> slots_;  // by hash of the label: its place in tallies_
   std::vector<Ranked> ranked_, sorted_;
   std::vector<float> values_, largest_;
-  std::uint32_t n_ = 0, shift_ = 32;
+  std::uint32_t end_ = 1, shift_ = 32;
 };
 
 }  // namespace recalltree
