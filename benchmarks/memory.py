@@ -44,17 +44,12 @@ class Touched:
         """Features vote, for rows with so many of them that are not zero.
 
         At random are the record of a key, the first line of its histogram, the record of a
-        candidate and that of its table, the key that is looked up there, and beside it, where it is
-        found, its count with its weight; what learns also has an accumulator.
+        candidate, that of its table and the tags in it, and what it knows of a key that it has met.
         """
         row = n_keys * 2 * NUMBER_BYTES
         return cls(
             row + work["histogram_touches"] * FEATURE_ENTRY_BYTES,
-            2 * n_keys
-            + 2 * work["predictor_evaluations"]
-            + work["pair_lookups"]
-            + work["pairs_found"]
-            + work["pairs_changed"],
+            2 * n_keys + 3 * work["predictor_evaluations"] + work["pairs_found"],
         )
 
     @classmethod

@@ -46,7 +46,7 @@ def test_what_an_example_touches_follows_from_the_counts():
         "pairs_changed": 5.0,
     }
     by_features = Touched.by_features(work, n_keys=8)
-    assert by_features == Touched(8 * 8 + 1200, 2 * 8 + 2 * 10 + 40 + 30 + 5)
+    assert by_features == Touched(8 * 8 + 1200, 2 * 8 + 3 * 10 + 30)
     by_trees = Touched.by_trees(work, n_features=32, n_nodes=4)
     assert by_trees == Touched(17 * 128 + 800, 2 * 16 + 6 + 2 * 4)
     speed = MemorySpeed(array_bytes=1, gb_per_second=10, latency=100, line=20)
@@ -70,7 +70,7 @@ def test_the_limits_of_memory_are_reported(compiler, tmp_path, capsys):
             assert memory["ratio"] == pytest.approx(line["time"] / limit)
         assert line["memory"]["large"]["array_bytes"] == 2**24
     sparse = lines["generated-sparse", "predict"]
-    assert sparse["lines_at_random"] > sparse["work"]["pair_lookups"]
+    assert sparse["lines_at_random"] > sparse["work"]["pairs_found"]
     assert "generated-sparse" in capsys.readouterr().out
 
 

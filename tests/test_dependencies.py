@@ -18,8 +18,8 @@ SOURCES = sorted((ROOT / "cpp" / "src").glob("*.cpp"))
 
 # From the bottom up; a file may include files of its own layer and of those below.
 LAYERS = [
-    "arena config distinct example group_of_ids half inlining intended_race prefetch random_bits"
-    " rows spin_lock stable_vector state state_checks thread_team types",
+    "arena config distinct example group_of_ids group_of_tags half inlining intended_race prefetch"
+    " random_bits rows spin_lock stable_vector state state_checks thread_team types",
     "kernels kernels_impl",
     "class_matrix class_nodes class_pairs criteria dense_weights descent feature_centring"
     " feature_dropout feature_scale feature_weighting forest_rules found key_forest key_histograms"

@@ -6,16 +6,17 @@
 namespace recalltree {
 namespace {
 
-bool everything(std::uint32_t, const ClassPairs::Values&) { return true; }
+bool everything(const ClassPairs::Pair&) { return true; }
 
 }  // namespace
 
-// A table of which a third is free, and little more, so that keys are near where they are looked
-// for. Up to 16 slots, which a cache line holds the keys of, one that is free will do.
+// A table of which a quarter is free, and little more, so that keys are near where they are looked
+// for. In less than a group all may be taken, and what it takes fills cache lines.
 std::uint32_t ClassPairs::capacity_for(std::uint32_t pairs) {
   if (pairs == 0) return 0;
-  const std::uint32_t slots = pairs + (pairs < 16 ? 1 : (pairs + 1) / 2);
-  const std::uint32_t step = std::max<std::uint32_t>(kIdsInGroup, std::bit_floor(slots) / 4);
+  if (pairs < kTagsInGroup) return pairs | 3;
+  const std::uint32_t slots = pairs + pairs / 3;
+  const std::uint32_t step = std::max<std::uint32_t>(kTagsInGroup, std::bit_floor(slots) / 4);
   return (slots + step - 1) / step * step;
 }
 
@@ -29,7 +30,7 @@ std::uint32_t ClassPairs::find_or_add(Table& table, std::uint32_t key) {
 void ClassPairs::rescale(float factor) {
   for (std::size_t y = 0; y < size(); ++y) {
     Table& table = tables_[y];
-    table.visit([&](std::uint32_t, std::uint32_t slot) { table.values(slot).count *= factor; });
+    table.visit([&](const Pair&, std::uint32_t slot) { table[slot].count *= factor; });
   }
 }
 
@@ -41,13 +42,14 @@ void ClassPairs::save(State& state) const {
   for (std::size_t y = 0; y < size(); ++y) {
     const Table& table = tables_[y];
     order.clear();
-    table.visit([&](std::uint32_t key, std::uint32_t slot) { order.emplace_back(key, slot); });
+    table.visit(
+        [&](const Pair& pair, std::uint32_t slot) { order.emplace_back(pair.key(), slot); });
     std::sort(order.begin(), order.end());
     for (const auto& [key, slot] : order) {
       keys.push_back(key);
-      counts.push_back(table.values(slot).count);
-      weights.push_back(table.values(slot).weight);
-      accumulators.push_back(table.accumulator(slot));
+      counts.push_back(table[slot].count);
+      weights.push_back(table[slot].weight);
+      accumulators.push_back(table[slot].accumulator);
     }
     offsets.push_back(keys.size());
   }
@@ -70,9 +72,7 @@ void ClassPairs::load(const State& state) {
     rebuild(table, capacity_for(static_cast<std::uint32_t>(offsets[y + 1] - offsets[y])),
             everything);
     for (std::size_t i = offsets[y]; i < offsets[y + 1]; ++i) {
-      const std::uint32_t slot = table.insert(keys[i]);
-      table.values(slot) = {counts[i], weights[i]};
-      table.accumulator(slot) = accumulators[i];
+      table[table.insert(keys[i])] = {keys[i] + 1, counts[i], weights[i], accumulators[i]};
     }
   }
 }

@@ -45,7 +45,7 @@ Own OneAgainstSome::leave_out(ClassId y, double weight, VotingWorkspace& v, bool
       left_out += share;
       const std::uint32_t slot = table.find(v.keys[k].key);
       if (slot == ClassPairs::kNone) continue;
-      const float rest = table.values(slot).count - share;
+      const float rest = table[slot].count - share;
       if (rest > kRounding * share) v.own_root[k] = std::sqrt(rest);
     }
   }

@@ -108,7 +108,8 @@ std::vector<OneAgainstSome::KeyWorth> OneAgainstSome::key_worths() const {
 
 void OneAgainstSome::forget_pairs(std::size_t n, std::size_t n_pairs,
                                   const std::vector<KeyWorth>& key_worths) {
-  const auto rank = [&](ClassId y, std::uint32_t k, const ClassPairs::Values& pair) {
+  const auto rank = [&](ClassId y, const ClassPairs::Pair& pair) {
+    const std::uint32_t k = pair.key();
     // Only a damaged file has pairs of keys that no example had.
     const KeyWorth key = k < key_worths.size() ? key_worths[k] : KeyWorth{};
     const float votes =
@@ -118,15 +119,12 @@ void OneAgainstSome::forget_pairs(std::size_t n, std::size_t n_pairs,
   };
   const auto visit_ranks = [&](auto visit) {
     for (ClassId y = 0; y < pairs_.size(); ++y)
-      pairs_[y].visit([&](std::uint32_t key, std::uint32_t slot) {
-        visit(rank(y, key, pairs_[y].values(slot)));
-      });
+      pairs_[y].visit([&](const ClassPairs::Pair& pair, std::uint32_t) { visit(rank(y, pair)); });
   };
   const std::uint64_t first_kept = n < n_pairs ? nth_rank(n, visit_ranks) : ~std::uint64_t{0};
   for (ClassId y = 0; y < pairs_.size(); ++y)
-    pairs_.filter(pairs_[y], [&](std::uint32_t key, const ClassPairs::Values& pair) {
-      return rank(y, key, pair) >= first_kept;
-    });
+    pairs_.filter(pairs_[y],
+                  [&](const ClassPairs::Pair& pair) { return rank(y, pair) >= first_kept; });
   if (rules_.features_vote) forget_entries();
 }
 
@@ -143,18 +141,18 @@ void OneAgainstSome::forget_entries() {
     }
   std::vector<std::tuple<std::uint32_t, float, ClassId>> unlisted;  // by key, largest root first
   for (ClassId y = 0; y < pairs_.size(); ++y)
-    pairs_[y].visit([&](std::uint32_t k, std::uint32_t slot) {
+    pairs_[y].visit([&](const ClassPairs::Pair& pair, std::uint32_t) {
+      const std::uint32_t k = pair.key();
       if (k >= was_full.size() || !was_full[k]) return;
       const auto listed = histograms_.find(k)->top(max_labels);
-      const float root = std::sqrt(pairs_[y].values(slot).count);
+      const float root = std::sqrt(pair.count);
       if (listed.size() == max_labels || (!listed.empty() && root > listed.back().root)) return;
       const auto is_label = [y](const KeyHistograms::Entry& entry) { return entry.label == y; };
       if (std::none_of(listed.begin(), listed.end(), is_label)) unlisted.emplace_back(k, -root, y);
     });
   std::sort(unlisted.begin(), unlisted.end());
   for (const auto& [k, root, y] : unlisted)
-    histograms_.append(histograms_.touch(k),
-                       {y, -root, pairs_[y].values(pairs_[y].find(k)).weight});
+    histograms_.append(histograms_.touch(k), {y, -root, pairs_[y][pairs_[y].find(k)].weight});
 }
 
 OneAgainstSome::PairsMemory OneAgainstSome::pairs_memory() const {

@@ -1,6 +1,7 @@
 // One-against-some: how it learns.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "recalltree/intended_race.hpp"
 #include "recalltree/one_against_some.hpp"
@@ -53,7 +54,7 @@ void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, d
     read_example(*this, rows, i, first_pass_ ? 0.0 : counted, ws);
   else
     read_example(*this, dropout_.without(rows, i, before, v.row), 0, counted, ws);
-  for (const ActiveKey& key : v.keys) pairs_[y].prefetch(key.key);
+  pairs_[y].prefetch_tags();
   if (has_trees || has_dense_predictors()) ws.x.rate = centring_.rate(ws.x);
   if (has_trees) descend(ws.x, n_known, v, ws.work, shared);
   const Own own = first_pass_ ? Own{y} : leave_out(y, weight, v, shared);
@@ -87,9 +88,9 @@ void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, d
 }
 
 // What its features' histograms begin with.
-void OneAgainstSome::expect(const Rows& rows, std::size_t i) const {
+void OneAgainstSome::prefetch_row(const Rows& rows, std::size_t i) const {
   if (!rules_.features_vote) return;
-  rows.visit(i, [&](std::uint32_t j, float) RECALLTREE_INLINED_LAMBDA {
+  rows.visit(i, [&](std::uint32_t j, float) {
     if (const KeyHistograms::Key* const key = histograms_.find(j))
       prefetch(relaxed_load(key->entries), kReadTogether + 1);
   });
@@ -122,23 +123,24 @@ void OneAgainstSome::find_lessons(const Own& own, Workspace& ws, bool shared) co
   for (std::size_t c = 0; c < v.candidates.size(); ++c)
     if (std::fabs(v.gradient[c]) >= small_gradient_) {
       v.lessons.push_back({c, 0});
-      const ClassPairs::Table& table = pairs_[v.candidates[c].label];
-      for (const ActiveKey& key : v.keys) table.prefetch(key.key);
       prefetch(&classes_[v.candidates[c].label]);
     }
+  v.guesses.begin(v.lessons.size() * v.keys.size());
+  for (const Lesson& lesson : v.lessons)
+    v.guesses.add(
+        find_pairs(v.candidates[lesson.candidate].label, v.keys, shared, v.guesses.next()));
   for (std::size_t l = 0; l < v.lessons.size(); ++l) {
-    const ClassId z = v.candidates[v.lessons[l].candidate].label;
+    Lesson& lesson = v.lessons[l];
+    const ClassId z = v.candidates[lesson.candidate].label;
     const bool is_left_out = z == own.y && own.count > 0.0;
     auto& table = const_cast<ClassPairs::Table&>(pairs_[z]);
     SpinLock::Guard guard(table.lock, shared);
-    for (std::uint32_t k = 0; k < v.keys.size(); ++k) {
-      const std::uint32_t slot = table.find(v.keys[k].key);
+    for (const auto& [k, guessed] : v.guesses[l]) {
+      const std::uint32_t slot = table.find(v.keys[k].key, guessed);
       if (slot == ClassPairs::kNone) continue;
-      prefetch(&table.accumulator(slot));
-      v.hits.push_back(
-          {k, slot, is_left_out ? v.own_root[k] : std::sqrt(table.values(slot).count)});
+      v.hits.push_back({k, slot, is_left_out ? v.own_root[k] : std::sqrt(table[slot].count)});
     }
-    v.lessons[l].hits_end = v.hits.size();
+    lesson.hits_end = v.hits.size();
   }
   ws.work.pair_lookups += v.lessons.size() * v.keys.size();
   ws.work.pairs_found += v.hits.size();
@@ -203,7 +205,7 @@ void OneAgainstSome::update_predictors(std::size_t y_at, double weight, double r
   VotingWorkspace& v = ws.voting;
   for (std::size_t l = 0; l < v.lessons.size(); ++l) {
     const std::size_t c = v.lessons[l].candidate;
-    const float G = update_bias(ws.rows[c], v.gradient[c], weight, rate, shared);
+    const float G = update_bias(ws.rows[c], v.gradient[c], weight, rate);
     if (rules_.weights_in_pairs && c != y_at) update_pairs(l, weight, rate, ws, shared);
     if (has_dense_predictors()) {
       // Features of one spread share a rate: that of the bias.
@@ -221,24 +223,26 @@ void OneAgainstSome::update_pairs(std::size_t lesson, double weight, double rate
   VotingWorkspace& v = ws.voting;
   const std::size_t c = v.lessons[lesson].candidate;
   const ClassId z = v.candidates[c].label;
-  ClassPairs::Table& table = pairs_[z];
-  for (std::size_t h = lesson > 0 ? v.lessons[lesson - 1].hits_end : 0;
-       h < v.lessons[lesson].hits_end; ++h) {
-    const ActiveKey& key = v.keys[v.hits[h].key];
-    float learned, root;
-    {
-      SpinLock::Guard guard(table.lock, shared);
-      // Another thread may have moved the pairs.
-      const std::uint32_t slot = shared ? table.find(key.key) : v.hits[h].slot;
-      if (slot == ClassPairs::kNone) continue;
-      ClassPairs::Values& pair = table.values(slot);
-      step(pair, table.accumulator(slot), key.value, v.gradient[c], weight, rate);
+  const std::size_t begin = lesson > 0 ? v.lessons[lesson - 1].hits_end : 0;
+  const auto hits = std::span(v.hits).subspan(begin, v.lessons[lesson].hits_end - begin);
+  {
+    ClassPairs::Table& table = pairs_[z];
+    SpinLock::Guard guard(table.lock, shared);
+    for (Hit& hit : hits) {
+      const ActiveKey& key = v.keys[hit.key];
+      // Another thread may have moved the pairs, or forgotten this one.
+      hit.slot = table.find(key.key, hit.slot);
+      if (hit.slot == ClassPairs::kNone) continue;
+      ClassPairs::Pair& pair = table[hit.slot];
+      step(pair, key.value, v.gradient[c], weight, rate);
       ++ws.work.pairs_changed;
-      learned = pair.weight;
-      root = std::sqrt(pair.count);
+      hit.weight = pair.weight;
+      hit.root = std::sqrt(pair.count);
     }
-    if (rules_.features_vote) publish(key, z, root, learned, shared);
   }
+  if (!rules_.features_vote) return;
+  for (const Hit& hit : hits)
+    if (hit.slot != ClassPairs::kNone) publish(v.keys[hit.key], z, hit.root, hit.weight, shared);
 }
 
 // Beside its root in the key's histogram, where there is one.
@@ -250,61 +254,70 @@ void OneAgainstSome::publish(const ActiveKey& key, ClassId z, float root, float 
   histograms_.set_weight(histogram, z, root, weight);
 }
 
-void OneAgainstSome::step(ClassPairs::Values& values, float& accumulator, float value,
-                          double gradient, double weight, double rate) const {
+void OneAgainstSome::step(ClassPairs::Pair& pair, float value, double gradient, double weight,
+                          double rate) const {
   const auto g = static_cast<float>(gradient * value);
   const Memory kept = memory(gradient);
-  accumulator = static_cast<float>(kept.steps) * accumulator + static_cast<float>(weight) * g * g;
+  pair.accumulator =
+      static_cast<float>(kept.steps) * pair.accumulator + static_cast<float>(weight) * g * g;
   const float pace = static_cast<float>(rate * kPairRate * weight) /
-                     std::sqrt(accumulator + static_cast<float>(kPredictorOffset));
-  values.weight *= static_cast<float>(kept.weights);
-  if (config_.l2 > 0.0)
-    values.weight *= std::max(0.0f, 1.0f - pace * static_cast<float>(config_.l2));
-  values.weight -= pace * g;
+                     std::sqrt(pair.accumulator + static_cast<float>(kPredictorOffset));
+  pair.weight *= static_cast<float>(kept.weights);
+  if (config_.l2 > 0.0) pair.weight *= std::max(0.0f, 1.0f - pace * static_cast<float>(config_.l2));
+  pair.weight -= pace * g;
 }
 
-float OneAgainstSome::update_bias(ClassId z, double gradient, double weight, double rate,
-                                  bool shared) {
-  ClassSums& sums = classes_[z];
-  SpinLock::Guard guard(sums.lock, shared);
-  const double G = accumulate(sums.bias_accumulator, gradient, weight, memory(gradient).steps);
+// Without a lock: classes that many examples name would wait for each other, and a step that is
+// lost here and there does no harm.
+float OneAgainstSome::update_bias(ClassId z, double gradient, double weight, double rate) {
+  const double G =
+      accumulate(classes_[z].bias_accumulator, gradient, weight, memory(gradient).steps);
   const double pace = rate * kBiasRate * weight / std::sqrt(G + kPredictorOffset);
   relaxed_store(ranked_[z].bias,
                 static_cast<float>(relaxed_load(ranked_[z].bias) - pace * gradient));
-  return sums.bias_accumulator;
+  return static_cast<float>(G);
 }
 
 void OneAgainstSome::update_own_pairs(ClassId y, double gradient, double weight, double rate,
                                       double counted, Workspace& ws, bool shared) {
   const bool learns = rules_.weights_in_pairs && std::fabs(gradient) >= small_gradient_;
+  VotingWorkspace& v = ws.voting;
+  v.own_pairs.assign(v.keys.size(), {});
   double added = 0.0;
-  for (const ActiveKey& key : ws.voting.keys) {
-    float before, after, learned;
-    {
-      ClassPairs::Table& table = pairs_[y];
-      SpinLock::Guard guard(table.lock, shared);
+  {
+    ClassPairs::Table& table = pairs_[y];
+    SpinLock::Guard guard(table.lock, shared);
+    for (std::size_t k = 0; k < v.keys.size(); ++k) {
+      const ActiveKey& key = v.keys[k];
       const std::uint32_t slot =
           counted > 0.0 ? pairs_.find_or_add(table, key.key) : table.find(key.key);
       if (slot == ClassPairs::kNone) continue;
-      ClassPairs::Values& pair = table.values(slot);
-      if (learns) step(pair, table.accumulator(slot), key.value, gradient, weight, rate);
-      before = pair.count;
+      ClassPairs::Pair& pair = table[slot];
+      if (learns) step(pair, key.value, gradient, weight, rate);
+      OwnPair& own = v.own_pairs[k];
+      own.before = pair.count;
       pair.count += static_cast<float>(key.share * counted);
-      after = pair.count;
+      own.after = pair.count;
+      own.weight = pair.weight;
+      own.is_known = true;
       ws.work.pairs_changed += learns || counted > 0.0;
-      learned = pair.weight;
+      added += key.share * counted;
     }
+  }
+  for (std::size_t k = 0; k < v.keys.size(); ++k) {
+    const ActiveKey& key = v.keys[k];
+    const OwnPair& own = v.own_pairs[k];
+    if (!own.is_known) continue;
     if (counted == 0.0) {
-      if (learns && rules_.features_vote) publish(key, y, std::sqrt(after), learned, shared);
+      if (learns && rules_.features_vote) publish(key, y, std::sqrt(own.after), own.weight, shared);
       continue;
     }
-    added += key.share * counted;
     KeyHistograms::Key& histogram = histograms_.touch(key.key);
     SpinLock::Guard guard(histogram.lock, shared);
     relaxed_store(histogram.examples, histogram.examples + counted);
     if (rules_.features_vote)
       ws.work.histogram_touches +=
-          histograms_.raise(histogram, y, std::sqrt(before), std::sqrt(after), learned);
+          histograms_.raise(histogram, y, std::sqrt(own.before), std::sqrt(own.after), own.weight);
   }
   if (added == 0.0) return;
   ClassSums& sums = classes_[y];

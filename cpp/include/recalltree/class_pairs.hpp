@@ -2,19 +2,20 @@
 // the weight of the class's linear predictor and the AdaGrad accumulator of that weight.
 //
 // One small open-addressing table per class, in one piece of memory: an example asks each of its
-// few candidates for the same few keys, so that a class costs a few neighbouring cache lines.
-// Counts with weights, then keys, then accumulators, so that prediction reads no accumulators.
-// Slots come in groups of eight, filled from the first on: what a group knows is one cache line,
-// and its keys are compared at once.
+// few candidates for the same few keys. First come the tags, a byte of each key's hash, in groups
+// of sixteen that are compared at once; then the pairs, of which four are a cache line. A class has
+// not met most of what it is asked for, and its tags, a few neighbouring cache lines, say so: the
+// pairs themselves are read where a tag fits.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "arena.hpp"
-#include "group_of_ids.hpp"
+#include "group_of_tags.hpp"
 #include "intended_race.hpp"
 #include "prefetch.hpp"
 #include "spin_lock.hpp"
@@ -28,8 +29,11 @@ class ClassPairs {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  struct Values {
-    float count = 0.0f, weight = 0.0f;
+  struct Pair {
+    std::uint32_t key_plus_1 = 0;  // 0: none
+    float count = 0.0f, weight = 0.0f, accumulator = 0.0f;
+
+    std::uint32_t key() const { return key_plus_1 - 1; }
   };
 
   // The pairs of one class. Guarded by the lock while several threads learn.
@@ -40,80 +44,99 @@ class ClassPairs {
     // Slot of a key, or kNone.
     std::uint32_t find(std::uint32_t key) const {
       if (capacity_ == 0) return kNone;
-      const auto [group, here] = look_up(key);
-      return here != 0 ? group + static_cast<std::uint32_t>(std::countr_zero(here)) : kNone;
+      const Hash hash(key);
+      for (std::uint32_t group = home(hash);; group = next(group)) {
+        for (unsigned fits = matches(tags() + group, hash.tags); fits != 0; fits &= fits - 1) {
+          const std::uint32_t slot = group + static_cast<std::uint32_t>(std::countr_zero(fits));
+          if (pairs()[slot].key_plus_1 == key + 1) return slot;
+        }
+        if (!is_full(group)) return kNone;
+      }
     }
-    // What is known of a key, all 0 if nothing is. Whether something is cannot be foreseen, so that
-    // nothing branches on it.
-    Values known(std::uint32_t key) const {
-      static constexpr Values kNothing{};
-      if (capacity_ == 0) return kNothing;
-      const auto [group, here] = look_up(key);
-      const auto all = std::uintptr_t{0} - static_cast<std::uintptr_t>(here != 0);
-      const Values* const pair = values() + group + std::countr_zero(here | 1u << kIdsInGroup);
-      return *reinterpret_cast<const Values*>((reinterpret_cast<std::uintptr_t>(pair) & all) |
-                                              (reinterpret_cast<std::uintptr_t>(&kNothing) & ~all));
+    // By the tags alone: where a key is if it is here, or kNone, which is certain. No pair is read.
+    // Whether one fits cannot be foreseen, so that nothing branches on it.
+    std::uint32_t guess(std::uint32_t key) const {
+      if (capacity_ == 0) return kNone;
+      const Hash hash(key);
+      for (std::uint32_t group = home(hash);; group = next(group)) {
+        const unsigned fits = matches(tags() + group, hash.tags), has_room = !is_full(group);
+        const std::uint32_t none = 0u - static_cast<std::uint32_t>(fits == 0);
+        if ((fits | has_room) != 0)
+          return (group + static_cast<std::uint32_t>(std::countr_zero(fits | 1u << 31))) | none;
+      }
     }
-    Values& values(std::uint32_t slot) { return this->values()[slot]; }
-    const Values& values(std::uint32_t slot) const { return this->values()[slot]; }
-    float& accumulator(std::uint32_t slot) { return this->accumulators()[slot]; }
-    float accumulator(std::uint32_t slot) const { return this->accumulators()[slot]; }
+    // Slot of a key that was found or guessed, perhaps before the pairs moved; or kNone.
+    std::uint32_t find(std::uint32_t key, std::uint32_t guessed) const {
+      if (guessed < capacity_ && pairs()[guessed].key_plus_1 == key + 1) return guessed;
+      return find(key);
+    }
+    Pair& operator[](std::uint32_t slot) { return pairs()[slot]; }
+    const Pair& operator[](std::uint32_t slot) const { return pairs()[slot]; }
 
-    // Needs no lock: where another thread moves the pairs meanwhile, it is of no use, and no harm.
-    void prefetch(std::uint32_t key) const {
+    // The tags. Needs no lock: where another thread moves the pairs meanwhile, it is of no use, and
+    // no harm.
+    void prefetch_tags() const {
       const std::uint32_t capacity = relaxed_load(capacity_);
-      if (capacity == 0) return;
-      const std::byte* const block = relaxed_load(block_);
-      const std::uint32_t group = home(key, capacity);
-      recalltree::prefetch(block + sizeof(Values) * capacity + sizeof(std::uint32_t) * group);
-      recalltree::prefetch(block + sizeof(Values) * group);
+      recalltree::prefetch(relaxed_load(block_), capacity);
+    }
+    // What was guessed; of no key nothing that is not near already.
+    void prefetch(std::uint32_t guessed) const {
+      const auto tags = reinterpret_cast<std::uintptr_t>(block_);
+      const auto pair = reinterpret_cast<std::uintptr_t>(pairs() + guessed);
+      recalltree::prefetch(reinterpret_cast<const std::byte*>(guessed == kNone ? tags : pair));
     }
 
-    // Calls visit(key, slot) for all pairs.
+    // Calls visit(pair, slot) for all pairs.
     template <class Visit>
     void visit(Visit visit) const {
       for (std::uint32_t i = 0; i < capacity_; ++i)
-        if (keys()[i] != 0) visit(keys()[i] - 1, i);
+        if (pairs()[i].key_plus_1 != 0) visit(pairs()[i], i);
     }
 
     SpinLock lock;
 
    private:
     friend class ClassPairs;
+    // Where a key is looked for, and by which tag.
+    struct Hash {
+      std::uint32_t place;
+      FourTags tags;  // never 0, which is no key's
+
+      explicit Hash(std::uint32_t key) {
+        const std::uint64_t hash = key * 0x9E3779B97F4A7C15u;
+        place = static_cast<std::uint32_t>(hash >> 32);
+        const auto tag = static_cast<std::uint8_t>(hash >> 24);
+        tags = four_times(tag != 0 ? tag : 1);
+      }
+    };
+    // A table of less than a group has all of its tags.
+    static std::size_t tag_bytes(std::uint32_t capacity) {
+      return (capacity + kTagsInGroup - 1) / kTagsInGroup * kTagsInGroup;
+    }
     static std::size_t bytes(std::uint32_t capacity) {
-      return capacity * (sizeof(std::uint32_t) + sizeof(Values) + sizeof(float));
+      return tag_bytes(capacity) + capacity * sizeof(Pair);
     }
     // First slot of the group in which a key is looked for first, and of the one after it.
-    static std::uint32_t home(std::uint32_t key, std::uint32_t capacity) {
-      const std::uint32_t groups = capacity / kIdsInGroup;
-      return static_cast<std::uint32_t>(std::uint64_t{key * 0x9E3779B1u} * groups >> 32) *
-             kIdsInGroup;
+    std::uint32_t home(Hash hash) const {
+      const std::uint64_t groups = tag_bytes(capacity_) / kTagsInGroup;
+      return static_cast<std::uint32_t>(hash.place * groups >> 32) * kTagsInGroup;
     }
-    std::uint32_t home(std::uint32_t key) const { return home(key, capacity_); }
     std::uint32_t next(std::uint32_t group) const {
-      return group + kIdsInGroup == capacity_ ? 0 : group + kIdsInGroup;
+      return group + kTagsInGroup >= capacity_ ? 0 : group + kTagsInGroup;
     }
-    // The group in which the search for a key ends, and as bits where the key is in it, if it is.
-    struct Place {
-      std::uint32_t group;
-      unsigned here;
-    };
-    Place look_up(std::uint32_t key) const {
-      for (std::uint32_t group = home(key);; group = next(group)) {
-        const std::uint32_t* const keys = this->keys() + group;
-        const unsigned here = matches(keys, key + 1), is_full = keys[kIdsInGroup - 1] != 0;
-        if ((here | (is_full ^ 1u)) != 0) return {group, here};
-      }
-    }
-    Values* values() const { return reinterpret_cast<Values*>(block_); }
-    std::uint32_t* keys() const { return reinterpret_cast<std::uint32_t*>(values() + capacity_); }
-    float* accumulators() const { return reinterpret_cast<float*>(keys() + capacity_); }
+    // Groups are filled from the first slot on.
+    bool is_full(std::uint32_t group) const { return tags()[group + kTagsInGroup - 1] != 0; }
+
+    std::uint8_t* tags() const { return reinterpret_cast<std::uint8_t*>(block_); }
+    Pair* pairs() const { return reinterpret_cast<Pair*>(block_ + tag_bytes(capacity_)); }
     std::uint32_t insert(std::uint32_t key) {
-      std::uint32_t group = home(key);
-      while (keys()[group + kIdsInGroup - 1] != 0) group = next(group);
+      const Hash hash(key);
+      std::uint32_t group = home(hash);
+      while (is_full(group)) group = next(group);
       const std::uint32_t slot =
-          group + static_cast<std::uint32_t>(std::countr_zero(matches(keys() + group, 0)));
-      keys()[slot] = key + 1;
+          group + static_cast<std::uint32_t>(std::countr_zero(matches(tags() + group, 0)));
+      tags()[slot] = static_cast<std::uint8_t>(hash.tags);
+      pairs()[slot].key_plus_1 = key + 1;
       ++size_;
       return slot;
     }
@@ -133,8 +156,7 @@ class ClassPairs {
   std::uint32_t find_or_add(Table& table, std::uint32_t key);
   // All counts times a factor.
   void rescale(float factor);
-  // Leaves only the pairs for which keep(key, values) is true, in a table of the size that suits
-  // them.
+  // Leaves only the pairs for which keep(pair) is true, in a table of the size that suits them.
   template <class Keep>
   void filter(Table& table, Keep keep);
 
@@ -153,7 +175,7 @@ class ClassPairs {
 
  private:
   static std::uint32_t capacity_for(std::uint32_t pairs);
-  // Moves the pairs of a table for which keep(key, values) is true into one of another size.
+  // Moves the pairs of a table for which keep(pair) is true into one of another size.
   template <class Keep>
   void rebuild(Table& table, std::uint32_t capacity, Keep keep);
 
@@ -164,8 +186,7 @@ class ClassPairs {
 template <class Keep>
 void ClassPairs::filter(Table& table, Keep keep) {
   std::uint32_t kept = 0;
-  table.visit(
-      [&](std::uint32_t key, std::uint32_t slot) { kept += keep(key, table.values(slot)); });
+  table.visit([&](const Pair& pair, std::uint32_t) { kept += keep(pair); });
   if (kept < table.size_) rebuild(table, capacity_for(kept), keep);
 }
 
@@ -178,11 +199,8 @@ void ClassPairs::rebuild(Table& table, std::uint32_t capacity, Keep keep) {
   relaxed_store(table.block_, static_cast<std::byte*>(block));
   relaxed_store(table.capacity_, capacity);
   table.size_ = 0;
-  old.visit([&](std::uint32_t key, std::uint32_t slot) {
-    if (!keep(key, old.values(slot))) return;
-    const std::uint32_t to = table.insert(key);
-    table.values(to) = old.values(slot);
-    table.accumulator(to) = old.accumulator(slot);
+  old.visit([&](const Pair& pair, std::uint32_t) {
+    if (keep(pair)) table[table.insert(pair.key())] = pair;
   });
   if (old.block_ != nullptr) arena_.release(old.block_, Table::bytes(old.capacity_));
 }

@@ -61,10 +61,14 @@ class MappedOneAgainstSome final : public MappedModel {
   void prefetch_entries(const ActiveKey&, std::size_t, std::size_t) const {}
   template <class Visit>
   void visit_frequent(bool, Visit visit) const;
-  template <class Keys, class Visit>
-  void visit_pairs(ClassId y, const Keys& keys, bool, Visit visit) const;
+  void prefetch_row(const Rows&, std::size_t) const {}
   void prefetch_class(ClassId) const {}
-  void prefetch_pairs(ClassId, std::span<const UnreadKey>) const {}
+  void prefetch_pairs(ClassId) const {}
+  template <class Keys>
+  PairGuess* find_pairs(ClassId y, const Keys& keys, bool, PairGuess* found) const;
+  template <class Keys, class Visit>
+  void visit_pairs(ClassId y, const Keys& keys, std::span<const PairGuess> found, bool,
+                   Visit visit) const;
   std::size_t n_trees() const { return forest_.n_trees(); }
   void descend(const Example& x, std::size_t n_classes, VotingWorkspace& v, Work& work,
                bool) const {
@@ -127,8 +131,6 @@ class MappedOneAgainstSome final : public MappedModel {
       use(static_cast<const float*>(weights.data));
   }
   Array weights_array(const char* name, std::size_t size) const;
-  template <class Keys, class Stored, class Visit>
-  void visit_pairs_of(ClassId y, const Keys& keys, const Stored* weights, Visit visit) const;
   void check_keys() const;
   void check_pairs() const;
 
@@ -202,21 +204,28 @@ void MappedOneAgainstSome::visit_class(ClassId y, Visit visit) const {
   with_weights(pair_weights_, visit_all);
 }
 
-template <class Keys, class Visit>
-void MappedOneAgainstSome::visit_pairs(ClassId y, const Keys& keys, bool, Visit visit) const {
-  with_weights(pair_weights_,
-               [&](const auto* weights) { visit_pairs_of(y, keys, weights, visit); });
-}
-
 // Keys and pairs are both sorted, so that a search begins where the last one ended.
-template <class Keys, class Stored, class Visit>
-void MappedOneAgainstSome::visit_pairs_of(ClassId y, const Keys& keys, const Stored* weights,
-                                          Visit visit) const {
-  auto [at, end] = range(pair_offsets_, y, pair_keys_.size());
+template <class Keys>
+PairGuess* MappedOneAgainstSome::find_pairs(ClassId y, const Keys& keys, bool,
+                                            PairGuess* found) const {
+  const auto [begin, end] = range(pair_offsets_, y, pair_keys_.size());
+  std::size_t at = begin;
   for (std::uint32_t k = 0; k < keys.size() && at < end; ++k) {
     at = gallop(at, end, keys[k].key);
-    if (at < end && pair_keys_[at] == keys[k].key) visit(k, counts_[at], widen(weights[at]));
+    if (at < end && pair_keys_[at] == keys[k].key)
+      *found++ = {k, static_cast<std::uint32_t>(at - begin)};
   }
+  return found;
+}
+
+template <class Keys, class Visit>
+void MappedOneAgainstSome::visit_pairs(ClassId y, const Keys&, std::span<const PairGuess> found,
+                                       bool, Visit visit) const {
+  const std::size_t begin = range(pair_offsets_, y, pair_keys_.size()).begin;
+  with_weights(pair_weights_, [&](const auto* weights) {
+    for (const auto& [k, slot] : found)
+      visit(k, counts_[begin + slot], widen(weights[begin + slot]));
+  });
 }
 
 }  // namespace recalltree

@@ -63,8 +63,8 @@ class OneAgainstSome final : public Learner {
   template <class Visit>
   void visit_class(ClassId y, Visit visit) const {
     const ClassPairs::Table& table = pairs_[y];
-    table.visit([&](std::uint32_t key, std::uint32_t slot) {
-      visit(key, table.values(slot).count, table.values(slot).weight, table.accumulator(slot));
+    table.visit([&](const ClassPairs::Pair& pair, std::uint32_t) {
+      visit(pair.key(), pair.count, pair.weight, pair.accumulator);
     });
   }
   // The most frequent classes and the weight of their examples, as many as a histogram holds.
@@ -85,19 +85,20 @@ class OneAgainstSome final : public Learner {
   }
   template <class Use>
   void with_entries(const ActiveKey& key, bool shared, Use use) const;
+  void prefetch_row(const Rows& rows, std::size_t i) const;
   void prefetch_entries(const ActiveKey& key, std::size_t begin, std::size_t end) const {
     if (key.histogram != nullptr)
       prefetch(relaxed_load(key.histogram->entries) + begin, end - begin);
   }
   template <class Visit>
   void visit_frequent(bool shared, Visit visit) const;
-  template <class Keys, class Visit>
-  void visit_pairs(ClassId y, const Keys& keys, bool shared, Visit visit) const;
   void prefetch_class(ClassId y) const { prefetch(&pairs_[y]); }
-  void prefetch_pairs(ClassId y, std::span<const UnreadKey> keys) const {
-    const ClassPairs::Table& table = pairs_[y];
-    for (const UnreadKey& key : keys) table.prefetch(key.key);
-  }
+  void prefetch_pairs(ClassId y) const { pairs_[y].prefetch_tags(); }
+  template <class Keys>
+  PairGuess* find_pairs(ClassId y, const Keys& keys, bool shared, PairGuess* found) const;
+  template <class Keys, class Visit>
+  void visit_pairs(ClassId y, const Keys& keys, std::span<const PairGuess> found, bool shared,
+                   Visit visit) const;
   std::size_t n_trees() const { return forest_.n_trees(); }
   void descend(const Example& x, std::size_t n_classes, VotingWorkspace& v, Work& work,
                bool shared) const {
@@ -138,7 +139,7 @@ class OneAgainstSome final : public Learner {
  protected:
   void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
                  bool shared) override;
-  void expect(const Rows& rows, std::size_t i) const override;
+  void expect(const Rows& rows, std::size_t i) const override { prefetch_row(rows, i); }
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
   std::size_t rows_at_once() const override { return rows_to_score_at_once(n_classes()); }
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
@@ -176,10 +177,9 @@ class OneAgainstSome final : public Learner {
     double weights, steps;
   };
   Memory memory(double gradient) const;
-  void step(ClassPairs::Values& values, float& accumulator, float value, double gradient,
-            double weight, double rate) const;
+  void step(ClassPairs::Pair& pair, float value, double gradient, double weight, double rate) const;
   // Returns the sum of squared gradients.
-  float update_bias(ClassId z, double gradient, double weight, double rate, bool shared);
+  float update_bias(ClassId z, double gradient, double weight, double rate);
   // Teaches the pairs of the example's class, and counts the example if it is new.
   void update_own_pairs(ClassId y, double gradient, double weight, double rate, double counted,
                         Workspace& ws, bool shared);
@@ -241,14 +241,31 @@ void OneAgainstSome::visit_frequent(bool shared, Visit visit) const {
     if (visit(entry.label)) return;
 }
 
+// What may be there is told to memory, and read when all has been told.
+template <class Keys>
+RECALLTREE_INLINE PairGuess* OneAgainstSome::find_pairs(ClassId y, const Keys& keys, bool shared,
+                                                        PairGuess* found) const {
+  auto& table = const_cast<ClassPairs::Table&>(pairs_[y]);
+  SpinLock::Guard guard(table.lock, shared);
+  // Whether a class has met a key cannot be foreseen, so that nothing branches on it.
+  for (std::uint32_t k = 0; k < keys.size(); ++k) {
+    const std::uint32_t slot = table.guess(keys[k].key);
+    *found = {k, slot};
+    table.prefetch(slot);
+    found += slot != ClassPairs::kNone;
+  }
+  return found;
+}
+
 template <class Keys, class Visit>
-RECALLTREE_INLINE void OneAgainstSome::visit_pairs(ClassId y, const Keys& keys, bool shared,
+RECALLTREE_INLINE void OneAgainstSome::visit_pairs(ClassId y, const Keys& keys,
+                                                   std::span<const PairGuess> found, bool shared,
                                                    Visit visit) const {
   auto& table = const_cast<ClassPairs::Table&>(pairs_[y]);
   SpinLock::Guard guard(table.lock, shared);
-  for (std::uint32_t k = 0; k < keys.size(); ++k) {
-    const ClassPairs::Values pair = table.known(keys[k].key);
-    visit(k, pair.count, pair.weight);
+  for (const auto& [k, guessed] : found) {
+    const std::uint32_t slot = table.find(keys[k].key, guessed);
+    if (slot != ClassPairs::kNone) visit(k, table[slot].count, table[slot].weight);
   }
 }
 

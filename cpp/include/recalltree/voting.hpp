@@ -6,10 +6,12 @@
 //   read_dense(rows, i, workspace)            dense rows as linear models see them
 //   find_key(j), had(key), weight(key)        the histogram of a feature
 //   with_entries(key, shared, use)            its entries, largest root first, by number
-//   prefetch_entries(key)
+//   prefetch_row(rows, i)                     what will be read first of the next row
+//   prefetch_entries(key, begin, end)
 //   visit_frequent(shared, visit)             the most frequent classes, until visit(label) is true
-//   visit_pairs(y, keys, shared, visit)       what a class knows of the keys: visit(position among
-//   prefetch_class(y), prefetch_pairs(y, keys)  them, count, weight), 0 or no visit for nothing
+//   prefetch_class(y), prefetch_pairs(y)      first the one, then the other, then
+//   find_pairs(y, keys, shared, found)        which of the keys a class may know, from `found` on,
+//   visit_pairs(y, keys, found, shared, visit)  and what it knows: visit(position, count, weight)
 //   n_trees(), descend(x, n_classes, workspace, work, shared)
 //   vote_of_node(key, shared, vote)           the labels of a node: vote(label, vote)
 //   affinity_scale(), share_scale(),          A, S and B
@@ -25,6 +27,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "reading.hpp"
@@ -159,13 +162,14 @@ inline float kept_if(bool condition, float number) {
 // What a candidate knows of some keys, as far as their histograms did not tell. For the class that
 // is left out, `own_root` takes the place of the roots.
 template <class Model, class Keys>
-void add_pairs(const Model& model, ClassId label, const Keys& keys, const float* own_root,
-               Sums& candidate, Work& work, bool shared) {
+void add_pairs(const Model& model, ClassId label, const Keys& keys,
+               std::span<const PairGuess> guesses, const float* own_root, Sums& candidate,
+               Work& work, bool shared) {
   work.pair_lookups += keys.size();
   const float S = model.rules().features_vote ? model.share_scale() : 0.0f;
   Sums sums = candidate;
   std::uint64_t found = 0;
-  model.visit_pairs(label, keys, shared, [&](std::uint32_t k, float count, float weight) {
+  model.visit_pairs(label, keys, guesses, shared, [&](std::uint32_t k, float count, float weight) {
     const auto& key = keys[k];
     found += count > 0.0f;
     float root = std::sqrt(count);
@@ -200,21 +204,31 @@ void complete_sums(const Model& model, std::size_t from, const Own& own, Workspa
   for (std::size_t c = from; c < v.candidates.size(); ++c)
     model.prefetch_class(v.candidates[c].label);
   for (std::size_t c = from; c < v.candidates.size(); ++c)
-    model.prefetch_pairs(v.candidates[c].label, v.unread);
+    model.prefetch_pairs(v.candidates[c].label);
+  // What was read of the example's own class holds the example itself; or nothing was read.
+  const auto is_own = [&](std::size_t c) {
+    return c >= v.n_found || v.candidates[c].label == own.left_out();
+  };
+  v.guesses.begin((v.candidates.size() - from) * v.keys.size());
+  for (std::size_t c = from; c < v.candidates.size(); ++c) {
+    const ClassId label = v.candidates[c].label;
+    PairGuess* const next = v.guesses.next();
+    v.guesses.add(is_own(c) ? model.find_pairs(label, v.keys, shared, next)
+                            : model.find_pairs(label, v.unread, shared, next));
+  }
   for (std::size_t c = from; c < v.candidates.size(); ++c) {
     Candidate& candidate = v.candidates[c];
-    if (c < v.n_found && candidate.label != own.left_out()) {
-      add_pairs(model, candidate.label, v.unread, nullptr, candidate.sums, ws.work, shared);
+    const auto guesses = v.guesses[c - from];
+    if (!is_own(c)) {
+      add_pairs(model, candidate.label, v.unread, guesses, nullptr, candidate.sums, ws.work,
+                shared);
       continue;
     }
-    // What was read of the example's own class holds the example itself; or nothing was read.
     candidate.sums.affinity = candidate.sums.rest = 0.0f;
-    if (leaves_out) {
-      add_pairs(model, candidate.label, v.keys, v.own_root.data(), candidate.sums, ws.work, shared);
-    } else {
+    if (!leaves_out)
       for (ActiveKey& key : v.keys) key.unread = std::numeric_limits<float>::infinity();
-      add_pairs(model, candidate.label, v.keys, nullptr, candidate.sums, ws.work, shared);
-    }
+    add_pairs(model, candidate.label, v.keys, guesses, leaves_out ? v.own_root.data() : nullptr,
+              candidate.sums, ws.work, shared);
   }
 }
 
@@ -300,14 +314,17 @@ VoteShares share_votes(const Model& model, const Rows& rows, std::size_t i,
       model.vote_of_node(v.node_keys[t], false, [&](ClassId label, float vote) {
         if (label == y) found.node_votes[c * n_nodes + t] = B * vote;
       });
-    model.visit_pairs(y, v.keys, false, [&](std::uint32_t k, float count, float weight) {
-      const auto place =
-          std::lower_bound(found.features.begin(), found.features.end(), v.keys[k].key);
-      const auto at = c * n_features + static_cast<std::size_t>(place - found.features.begin());
-      if (rules.weights_in_pairs) found.predictors[at] = v.keys[k].value * weight;
-      found.votes[at] =
-          v.keys[k].pull * std::sqrt(count) * (A * model.inverse_norm(y) + S * v.keys[k].rarity);
-    });
+    v.guesses.begin(v.keys.size());
+    v.guesses.add(model.find_pairs(y, v.keys, false, v.guesses.next()));
+    model.visit_pairs(
+        y, v.keys, v.guesses[0], false, [&](std::uint32_t k, float count, float weight) {
+          const auto place =
+              std::lower_bound(found.features.begin(), found.features.end(), v.keys[k].key);
+          const auto at = c * n_features + static_cast<std::size_t>(place - found.features.begin());
+          if (rules.weights_in_pairs) found.predictors[at] = v.keys[k].value * weight;
+          found.votes[at] = v.keys[k].pull * std::sqrt(count) *
+                            (A * model.inverse_norm(y) + S * v.keys[k].rarity);
+        });
     if (rules.weights_in_pairs) continue;
     const RowContents row = model.predictors().contents(y);
     for (std::size_t k = 0; k < n_features; ++k)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 
 #include "voted_rows.hpp"
 #include "voting.hpp"
@@ -25,6 +26,7 @@ void score_rows_by_votes(const Model& model, const Rows& rows, std::size_t begin
   VotedRows& voted = v.voted;
   voted.clear();
   for (std::size_t i = begin; i < end; ++i) {
+    if (i + 1 < end) model.prefetch_row(rows, i + 1);
     read_example(model, rows, i, 0.0, ws);
     if (model.n_trees() > 0) model.descend(ws.x, n_classes, v, ws.work, shared);
     find_candidates(model, {}, ws, shared);
@@ -33,20 +35,32 @@ void score_rows_by_votes(const Model& model, const Rows& rows, std::size_t begin
   }
   auto& named = voted.by_class(model.n_classes());
   const VoteScales scales = scales_of_votes(model);
-  // So many candidates ahead memory is told what will be read.
-  constexpr std::size_t kFar = 12, kNear = 6;
-  for (std::size_t i = 0; i < named.size(); ++i) {
-    if (i + kFar < named.size()) {
-      const auto keys = voted.keys(named[i + kFar].row);
-      model.prefetch_class(named[i + kFar].label);
+  // So many candidates together, and memory is told what the next ones will read.
+  constexpr std::size_t kTogether = 32;
+  for (std::size_t begin = 0; begin < named.size(); begin += kTogether) {
+    const auto some = [&](std::size_t ahead) {
+      const std::size_t first = std::min(begin + ahead * kTogether, named.size());
+      return std::span(named).subspan(first, std::min(kTogether, named.size() - first));
+    };
+    for (const auto& next : some(2)) {
+      const auto keys = voted.keys(next.row);
+      model.prefetch_class(next.label);
       prefetch(keys.data(), keys.size());
     }
-    if (i + kNear < named.size())
-      model.prefetch_pairs(named[i + kNear].label, voted.keys(named[i + kNear].row));
-    const ClassId label = named[i].label;
-    Sums& sums = named[i].sums;
-    add_pairs(model, label, voted.keys(named[i].row), nullptr, sums, ws.work, shared);
-    voted.score(named[i], scales.score(sums, model.inverse_norm(label), model.bias(label)));
+    for (const auto& next : some(1)) model.prefetch_pairs(next.label);
+    std::size_t n_keys = 0, i = 0;
+    for (const auto& candidate : some(0)) n_keys += voted.keys(candidate.row).size();
+    v.guesses.begin(n_keys);
+    for (const auto& candidate : some(0))
+      v.guesses.add(
+          model.find_pairs(candidate.label, voted.keys(candidate.row), shared, v.guesses.next()));
+    for (auto& candidate : some(0)) {
+      const ClassId label = candidate.label;
+      add_pairs(model, label, voted.keys(candidate.row), v.guesses[i++], nullptr, candidate.sums,
+                ws.work, shared);
+      voted.score(candidate,
+                  scales.score(candidate.sums, model.inverse_norm(label), model.bias(label)));
+    }
   }
   ws.work.predictor_evaluations += named.size();
   voted.emit([&](std::size_t row, const ClassId* labels, const float* scores, std::size_t n) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "feature_dropout.hpp"
@@ -12,11 +14,45 @@
 
 namespace recalltree {
 
+// A key that a class may have met.
+struct PairGuess {
+  std::uint32_t key;   // position among those that were asked for
+  std::uint32_t slot;  // where the class knows it, if it does
+};
+
+// What some classes, one after the other, may know of their keys.
+class PairGuesses {
+ public:
+  // Forgets all, and has room for so many, and for one that is written before it is known whether
+  // it counts.
+  void begin(std::size_t most) {
+    if (all_.size() <= most) all_.resize(most + 1);
+    ends_.clear();
+  }
+  // Where the guesses of the next class begin. It has those before `end`.
+  PairGuess* next() { return ends_.empty() ? all_.data() : ends_.back(); }
+  void add(PairGuess* end) { ends_.push_back(end); }
+  std::span<const PairGuess> operator[](std::size_t i) const {
+    return {i == 0 ? all_.data() : ends_[i - 1], ends_[i]};
+  }
+
+ private:
+  std::vector<PairGuess> all_;
+  std::vector<PairGuess*> ends_;
+};
+
 // A key of the example that a candidate has met before.
 struct Hit {
-  std::uint32_t key;   // position among the example's keys
-  std::uint32_t slot;  // in the candidate's table
-  float root;          // square root of the pair's count
+  std::uint32_t key;    // position among the example's keys
+  std::uint32_t slot;   // in the candidate's table
+  float root;           // square root of the pair's count
+  float weight = 0.0f;  // of the pair, when it has learned
+};
+
+// What the example's class knows of one of its keys: its count before the example and with it.
+struct OwnPair {
+  float before, after, weight;
+  bool is_known = false;
 };
 
 // A candidate that learns.
@@ -77,8 +113,10 @@ struct VotingWorkspace {
   // By candidate that is wrong enough to learn.
   std::vector<Lesson> lessons;
   std::vector<Hit> hits;
+  PairGuesses guesses;
   // By key.
   std::vector<float> own_root;  // of the example's class, without the example itself
+  std::vector<OwnPair> own_pairs;
   std::vector<double> key_gradient;
   std::vector<Route> routes;  // by tree
   std::vector<NodeKey> node_keys;

@@ -26,7 +26,9 @@ import numpy as np
 USED_AFTER = 0.85
 # If the first try did not free enough, the next one keeps no more of the pairs than this.
 KEPT_IN_NEXT_TRY = 0.97
-PAIR_BYTES, ENTRY_BYTES, ENTRIES_ALIGNED_TO = 16, 12, 16
+PAIR_BYTES, TABLES_ALIGNED_TO = 16, 64
+PAIRS_IN_GROUP = 16  # of a table; they have tags of one byte
+ENTRY_BYTES, ENTRIES_ALIGNED_TO = 12, 16
 # Classes and keys are made in groups of neighbours.
 GROUP, CLASS_BYTES, KEY_BYTES = 32, 48, 32
 RANK_BYTES = 8  # of a class, too
@@ -101,7 +103,7 @@ class MemoryBudget:
     @staticmethod
     def evictable_bytes(model):
         """Return the bytes of pairs and of histograms."""
-        pairs = sum(PAIR_BYTES * slots(pairs_of(known)) for known in model.classes.values())
+        pairs = sum(table_bytes(pairs_of(known)) for known in model.classes.values())
         histograms = [len(histogram.counts) for histogram in model.histograms]
         histograms.append(len(model.everywhere.counts))
         return pairs + sum(histogram_bytes(n, model.max_labels) for n in histograms)
@@ -149,14 +151,28 @@ def forget_pair(model, y, k):
 
 
 def slots(n):
-    """Return the slots of a table of n pairs: a third is free, of a small table one.
+    """Return the slots of a table of n pairs: a quarter is free, but for a table of one group.
 
     Examples
     --------
-    >>> [slots(n) for n in (0, 1, 3, 8, 15, 16, 22, 1000)]
-    [0, 8, 8, 16, 16, 24, 40, 1536]
+    >>> [slots(n) for n in (0, 1, 4, 15, 16, 25, 1000)]
+    [0, 3, 7, 15, 32, 48, 1536]
     """
-    return in_steps(n + (1 if n < 16 else (n + 1) // 2), least=8) if n else 0
+    if n < PAIRS_IN_GROUP:
+        return n | 3 if n else 0
+    return in_steps(n + n // 3, least=PAIRS_IN_GROUP)
+
+
+def table_bytes(n):
+    """Return the bytes of a table of n pairs and their tags.
+
+    Examples
+    --------
+    >>> [table_bytes(n) for n in (0, 1, 4, 15, 16, 25)]
+    [0, 64, 128, 256, 576, 832]
+    """
+    tags = align(slots(n), PAIRS_IN_GROUP)
+    return align(tags + PAIR_BYTES * slots(n), TABLES_ALIGNED_TO)
 
 
 def histogram_bytes(n, max_labels):
@@ -169,7 +185,7 @@ def histogram_bytes(n, max_labels):
     """
     n = min(n, max_labels)
     entries = min(n if n <= 2 else in_steps(n), max_labels)
-    return -(-ENTRY_BYTES * entries // ENTRIES_ALIGNED_TO) * ENTRIES_ALIGNED_TO
+    return align(ENTRY_BYTES * entries, ENTRIES_ALIGNED_TO)
 
 
 def in_steps(n, least=4):
@@ -180,5 +196,9 @@ def in_steps(n, least=4):
     >>> [in_steps(n) for n in (0, 3, 16, 17, 33, 100)]
     [0, 4, 16, 20, 40, 112]
     """
-    step = max(least, 2 ** int(math.log2(n)) // 4) if n else least
+    return align(n, max(least, 2 ** int(math.log2(n)) // 4) if n else least)
+
+
+def align(n, step):
+    """Round up to a multiple of the step."""
     return -(-n // step) * step
