@@ -156,9 +156,12 @@ void KeyForest::count(const std::vector<Route>& routes, ClassId y, double counte
       KeyNode& node = nodes_[n];
       const bool is_key = n == end || rules_.stops_early();
       const float before = is_key ? class_nodes_.add(y, n, counted, shared) : 0.0f;
-      SpinLock::Guard guard(node.lock, shared);
-      relaxed_store(node.passed, node.passed + counted);
+      if (shared)
+        std::atomic_ref(node.passed).fetch_add(counted, std::memory_order_relaxed);
+      else
+        node.passed += counted;
       if (!is_key) continue;
+      SpinLock::Guard guard(node.lock, shared);
       node.histogram.add_to_total(counted);
       work.histogram_touches +=
           raise(node, y, std::sqrt(before), std::sqrt(static_cast<float>(before + counted)));

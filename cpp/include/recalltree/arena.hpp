@@ -8,6 +8,7 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -98,13 +99,22 @@ class Arena {
 
  private:
   static constexpr std::size_t kHugePage = std::size_t{1} << 21;
+  static constexpr std::size_t kAlignment = 64;
   static constexpr std::size_t kSmallestBlock = std::size_t{1} << 16;
   static constexpr std::size_t kLargestBlock = kHugePage * 16;
 
   std::size_t rounded(std::size_t bytes) const { return (bytes + granule_ - 1) & ~(granule_ - 1); }
 
   struct Free {
+    std::size_t mapped = 0;  // bytes of a mapping; 0 for memory of the C library
+
     void operator()(void* p) const {
+#if defined(__linux__)
+      if (mapped > 0) {
+        munmap(p, mapped);
+        return;
+      }
+#endif
 #if defined(_MSC_VER)
       _aligned_free(p);
 #else
@@ -112,10 +122,37 @@ class Arena {
 #endif
     }
   };
+  using Memory = std::unique_ptr<void, Free>;
   struct Block {
-    std::unique_ptr<void, Free> memory;
+    Memory memory;
     std::size_t size;
   };
+
+  // Zeroed. A large block is one of huge pages, which the system zeroes when they are first
+  // touched: the threads that learn touch them, not whoever holds the lock.
+  static Memory new_block(std::size_t size) {
+#if defined(__linux__)
+    if (size >= kHugePage) {
+      void* const mapping = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (mapping == MAP_FAILED) throw std::bad_alloc();
+      auto* const begin = static_cast<std::byte*>(mapping);
+      const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) & (kHugePage - 1);
+      if (before > 0) munmap(begin, before);
+      munmap(begin + before + size, kHugePage - before);
+      madvise(begin + before, size, MADV_HUGEPAGE);
+      return {begin + before, Free{size}};
+    }
+#endif
+#if defined(_MSC_VER)
+    void* const block = _aligned_malloc(size, kAlignment);
+#else
+    void* const block = std::aligned_alloc(kAlignment, size);
+#endif
+    if (block == nullptr) throw std::bad_alloc();
+    std::memset(block, 0, size);
+    return {block, Free{}};
+  }
 
   std::byte* take_free(std::size_t bytes) {
     const auto found = free_.lower_bound(bytes);
@@ -138,19 +175,9 @@ class Arena {
     keep_rest();
     // Small models stay small; large ones get blocks that huge pages can back.
     std::size_t size = std::bit_ceil(bytes > block_ ? bytes : block_);
-    const std::size_t alignment = size >= kHugePage ? kHugePage : 64;
-#if defined(_MSC_VER)
-    void* block = _aligned_malloc(size, alignment);
-#else
-    void* block = std::aligned_alloc(alignment, size);
-#endif
-    if (block == nullptr) throw std::bad_alloc();
-#if defined(__linux__)
-    if (size >= kHugePage) madvise(block, size, MADV_HUGEPAGE);
-#endif
-    std::memset(block, 0, size);
-    blocks_.push_back({std::unique_ptr<void, Free>(block), size});
-    next_ = static_cast<std::byte*>(block);
+    Memory block = new_block(size);
+    next_ = static_cast<std::byte*>(block.get());
+    blocks_.push_back({std::move(block), size});
     left_ = size;
     held_ += size;
     most_held_ = std::max(most_held_, held_);

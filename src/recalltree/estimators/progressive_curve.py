@@ -60,6 +60,8 @@ class ProgressiveCurve:
     """
 
     points: list[tuple[int, float, float]] = field(default_factory=list)
+    # How far apart the points are that were kept last.
+    _step: int = field(default=0, init=False, repr=False, compare=False)
 
     def room(self, n_examples: int) -> int:
         """Return how many examples may be learned until the next point is due."""
@@ -71,8 +73,10 @@ class ProgressiveCurve:
         n_examples = int(core.n_examples)
         step = step_after(n_examples)
         if n_examples % step == 0:
-            kept = [point for point in self.points if point[0] % step == 0]
-            self.points = self._extended(kept, core)
+            if step != self._step:
+                self.points = [point for point in self.points if point[0] % step == 0]
+                self._step = step
+            self.points = self._extended(self.points, core)
 
     def as_array(self, core: Any = None) -> NDArray[Any]:
         """Return the curve, up to the core as it is now if that is given.
