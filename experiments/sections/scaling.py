@@ -40,7 +40,7 @@ def section(records: Sequence[Record]) -> Section:
         share of the test rows whose label is among the candidates. Documents are generated, 100 for
         each class or as many as the limit allows. With 10 for each, examples of 1,000 classes find
         only 400 entries to read and those of 100,000 find 1,000; the time then grows with these, by
-        factors of 2.4 to 3.4 in two runs."""
+        factors of 2.4 to 3.4 in two runs with an earlier core."""
     )
     for (name, rows), found in group(records, "set", "rows").items():
         cells = group(found, "algorithm", "n_classes")
