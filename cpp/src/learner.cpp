@@ -22,11 +22,10 @@ void Learner::learn(const Batch& batch, std::size_t n_threads, bool first_pass) 
 }
 
 void Learner::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool) {
-  // Small pieces keep the threads near each other in the stream, and let them end together.
-  constexpr std::size_t kPiecesEach = 8, kMostRows = 16;
-  const std::size_t share = batch.n / (kPiecesEach * team.size());
-  Pieces pieces(batch.n,
-                team.size() > 1 ? std::clamp<std::size_t>(share, 1, kMostRows) : batch.n + 1);
+  // Small pieces keep the threads near each other in the stream.
+  constexpr std::size_t kMostRows = 16;
+  Pieces pieces =
+      team.size() > 1 ? Pieces(batch.n, kMostRows, team.size()) : Pieces(batch.n, batch.n + 1);
   run_team(team.size(), [&](std::size_t t, std::size_t n_threads) {
     Workspace& ws = team[t];
     for (std::size_t begin, end; pieces.next(begin, end);) {

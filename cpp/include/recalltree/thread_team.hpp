@@ -2,6 +2,7 @@
 // library's, and forked processes inherit no locks.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -41,16 +42,23 @@ void run_team(std::size_t n_threads, F work) {
 // Hands out consecutive pieces of [0, n) to whoever asks next.
 class Pieces {
  public:
-  Pieces(std::size_t n, std::size_t piece) : n_(n), piece_(piece) {}
+  Pieces(std::size_t n, std::size_t piece) : n_(n), least_(piece), most_(piece), shares_(1) {}
+  // For a team of so many that is to end together: smaller pieces towards the end.
+  Pieces(std::size_t n, std::size_t most, std::size_t n_threads)
+      : n_(n), least_(1), most_(most), shares_(4 * n_threads) {}
+
   bool next(std::size_t& begin, std::size_t& end) {
-    begin = next_.fetch_add(piece_, std::memory_order_relaxed);
-    if (begin >= n_) return false;
-    end = begin + piece_ < n_ ? begin + piece_ : n_;
+    begin = next_.load(std::memory_order_relaxed);
+    do {
+      if (begin >= n_) return false;
+      const std::size_t left = n_ - begin;
+      end = begin + std::min(left, std::clamp(left / shares_, least_, most_));
+    } while (!next_.compare_exchange_weak(begin, end, std::memory_order_relaxed));
     return true;
   }
 
  private:
-  std::size_t n_, piece_;
+  std::size_t n_, least_, most_, shares_;
   std::atomic<std::size_t> next_{0};
 };
 
