@@ -82,7 +82,7 @@ class ClassPairs {
     // What was guessed; of no key nothing that is not near already.
     void prefetch(std::uint32_t guessed) const {
       const auto tags = reinterpret_cast<std::uintptr_t>(block_);
-      const auto pair = reinterpret_cast<std::uintptr_t>(pairs() + guessed);
+      const auto pair = reinterpret_cast<std::uintptr_t>(pairs()) + sizeof(Pair) * guessed;
       recalltree::prefetch(reinterpret_cast<const std::byte*>(guessed == kNone ? tags : pair));
     }
 
