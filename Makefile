@@ -20,7 +20,7 @@ CTEST := $(BIN)/ctest --output-on-failure -j $(JOBS)
 
 # What the build needs is listed once, in pyproject.toml.
 BUILD_REQUIRES = $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | sed 's/", "/" "/g')
-CPP_FILES := $(wildcard cpp/include/recalltree/*.hpp cpp/src/*.cpp cpp/bindings/*.hpp cpp/bindings/*.cpp cpp/tests/*.hpp cpp/tests/*.cpp cpp/fuzz/*.hpp cpp/fuzz/*.cpp)
+CPP_FILES := $(wildcard cpp/include/recalltree/*/*.hpp cpp/src/*/*.cpp cpp/bindings/*.hpp cpp/bindings/*.cpp cpp/tests/*.hpp cpp/tests/*.cpp cpp/fuzz/*.hpp cpp/fuzz/*.cpp)
 CORE_SOURCES := $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP_FILES)) CMakeLists.txt pyproject.toml
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "arrays.hpp"
-#include "recalltree/distinct.hpp"
+#include "recalltree/text/distinct.hpp"
 
 namespace recalltree::bindings {
 

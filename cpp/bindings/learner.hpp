@@ -12,8 +12,8 @@
 
 #include "arrays.hpp"
 #include "options.hpp"
-#include "recalltree/learner.hpp"
-#include "recalltree/mapped_model.hpp"
+#include "recalltree/file/mapped_model.hpp"
+#include "recalltree/model/learner.hpp"
 #include "rows.hpp"
 #include "state.hpp"
 

@@ -1,11 +1,11 @@
-#include "recalltree/lom_tree.hpp"
+#include "recalltree/paper/lom_tree.hpp"
 
 #include <nanobind/stl/string.h>
 
 #include "explanation.hpp"
 #include "learner.hpp"
 #include "learners.hpp"
-#include "recalltree/mapped_lom_tree.hpp"
+#include "recalltree/file/mapped_lom_tree.hpp"
 #include "tree_views.hpp"
 
 namespace recalltree::bindings {

@@ -9,7 +9,7 @@
 #include "labels.hpp"
 #include "learners.hpp"
 #include "readers.hpp"
-#include "recalltree/kernels.hpp"
+#include "recalltree/kernels/kernels.hpp"
 #include "rows.hpp"
 
 NB_MODULE(_core, m) {

@@ -1,11 +1,11 @@
-#include "recalltree/one_against_all.hpp"
+#include "recalltree/paper/one_against_all.hpp"
 
 #include <nanobind/stl/string.h>
 
 #include "explanation.hpp"
 #include "learner.hpp"
 #include "learners.hpp"
-#include "recalltree/mapped_one_against_all.hpp"
+#include "recalltree/file/mapped_one_against_all.hpp"
 #include "weights.hpp"
 
 namespace recalltree::bindings {

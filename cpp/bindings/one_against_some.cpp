@@ -1,4 +1,4 @@
-#include "recalltree/one_against_some.hpp"
+#include "recalltree/voting/one_against_some.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -6,7 +6,7 @@
 #include "explanation.hpp"
 #include "learner.hpp"
 #include "learners.hpp"
-#include "recalltree/mapped_one_against_some.hpp"
+#include "recalltree/file/mapped_one_against_some.hpp"
 #include "tree_views.hpp"
 #include "weights.hpp"
 

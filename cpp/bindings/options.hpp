@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "recalltree/config.hpp"
+#include "recalltree/base/config.hpp"
 
 namespace recalltree::bindings {
 

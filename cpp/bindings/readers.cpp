@@ -18,9 +18,9 @@
 
 #include "arrays.hpp"
 #include "options.hpp"
-#include "recalltree/feature_space.hpp"
-#include "recalltree/text_column.hpp"
-#include "recalltree/text_parser.hpp"
+#include "recalltree/text/feature_space.hpp"
+#include "recalltree/text/text_column.hpp"
+#include "recalltree/text/text_parser.hpp"
 
 namespace recalltree::bindings {
 

@@ -1,11 +1,11 @@
-#include "recalltree/recall_tree.hpp"
+#include "recalltree/paper/recall_tree.hpp"
 
 #include <nanobind/stl/string.h>
 
 #include "explanation.hpp"
 #include "learner.hpp"
 #include "learners.hpp"
-#include "recalltree/mapped_recall_tree.hpp"
+#include "recalltree/file/mapped_recall_tree.hpp"
 #include "tree_views.hpp"
 #include "weights.hpp"
 

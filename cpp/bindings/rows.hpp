@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "recalltree/rows.hpp"
+#include "recalltree/base/rows.hpp"
 
 namespace recalltree::bindings {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "arrays.hpp"
-#include "recalltree/state.hpp"
+#include "recalltree/base/state.hpp"
 
 namespace recalltree::bindings {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "recalltree/types.hpp"
+#include "recalltree/base/types.hpp"
 #include "rows.hpp"
 #include "weights.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arrays.hpp"
-#include "recalltree/weights.hpp"
+#include "recalltree/linear/weights.hpp"
 
 namespace recalltree::bindings {
 

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "recalltree/text_parser.hpp"
-#include "recalltree/utf8.hpp"
+#include "recalltree/text/text_parser.hpp"
+#include "recalltree/text/utf8.hpp"
 
 namespace recalltree::fuzz {
 

@@ -1,5 +1,5 @@
 // Numbers against the C library's, in the "C" locale.
-#include "recalltree/numbers.hpp"
+#include "recalltree/text/numbers.hpp"
 
 #include <cerrno>
 #include <cmath>

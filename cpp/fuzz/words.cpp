@@ -1,5 +1,5 @@
 // Words of any bytes, and of text: every byte is in a word or in a separator.
-#include "recalltree/word_features.hpp"
+#include "recalltree/text/word_features.hpp"
 
 #include "invariants.hpp"
 

@@ -6,9 +6,9 @@
 #include <random>
 #include <vector>
 
-#include "recalltree/learner.hpp"
-#include "recalltree/rows.hpp"
-#include "recalltree/types.hpp"
+#include "recalltree/base/rows.hpp"
+#include "recalltree/base/types.hpp"
+#include "recalltree/model/learner.hpp"
 
 namespace recalltree {
 

@@ -5,10 +5,10 @@
 #include <thread>
 
 #include "class_data.hpp"
-#include "recalltree/lom_tree.hpp"
-#include "recalltree/one_against_all.hpp"
-#include "recalltree/one_against_some.hpp"
-#include "recalltree/recall_tree.hpp"
+#include "recalltree/paper/lom_tree.hpp"
+#include "recalltree/paper/one_against_all.hpp"
+#include "recalltree/paper/recall_tree.hpp"
+#include "recalltree/voting/one_against_some.hpp"
 
 using namespace recalltree;
 

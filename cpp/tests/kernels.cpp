@@ -1,5 +1,5 @@
 // Every instruction set gives the same bits, and the bits are right.
-#include "recalltree/kernels.hpp"
+#include "recalltree/kernels/kernels.hpp"
 
 #include <cassert>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "recalltree/example.hpp"
+#include "recalltree/base/example.hpp"
 
 using namespace recalltree;
 

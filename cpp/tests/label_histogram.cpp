@@ -1,5 +1,5 @@
 // The histogram against the obvious one: a list that is sorted whenever somebody asks.
-#include "recalltree/label_histogram.hpp"
+#include "recalltree/paper/label_histogram.hpp"
 
 #include <cassert>
 #include <cmath>

@@ -7,11 +7,11 @@
 #include <random>
 
 #include "class_data.hpp"
-#include "recalltree/mapped_lom_tree.hpp"
-#include "recalltree/mapped_one_against_all.hpp"
-#include "recalltree/mapped_one_against_some.hpp"
-#include "recalltree/mapped_recall_tree.hpp"
-#include "recalltree/one_against_all.hpp"
+#include "recalltree/file/mapped_lom_tree.hpp"
+#include "recalltree/file/mapped_one_against_all.hpp"
+#include "recalltree/file/mapped_one_against_some.hpp"
+#include "recalltree/file/mapped_recall_tree.hpp"
+#include "recalltree/paper/one_against_all.hpp"
 
 using namespace recalltree;
 

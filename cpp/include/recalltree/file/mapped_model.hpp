@@ -1,0 +1,40 @@
+// What mapped models share: a state that they view, and what it says of classes and features.
+//
+// A mapped model predicts what the learner predicted that was saved, bit for bit, and cannot learn.
+// Making one checks the structure (types, lengths, offsets, links, ids) and reads little;
+// check() reads everything.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "recalltree/base/state.hpp"
+#include "recalltree/file/state_checks.hpp"
+#include "recalltree/linear/feature_scale.hpp"
+#include "recalltree/model/predictor.hpp"
+
+namespace recalltree {
+
+class MappedModel : public Predictor {
+ public:
+  const State& state() const { return state_; }
+  void read(const Rows& rows, std::size_t i, Example& x) const final {
+    FeatureScale::read(config_, scale_.data(), rows, i, x);
+  }
+  std::size_t n_classes() const final { return n_classes_; }
+  // Whether a learner could go on from this state; if not, it is one for prediction alone.
+  virtual bool is_complete() const = 0;
+  // Throws std::invalid_argument where a number is not finite, or out of order.
+  virtual void check() const;
+
+ protected:
+  MappedModel(const LearnerConfig& config, State state);
+
+  State state_;
+  std::span<const float> scale_;
+
+ private:
+  std::size_t n_classes_ = 0;
+};
+
+}  // namespace recalltree

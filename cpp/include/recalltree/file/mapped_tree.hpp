@@ -1,0 +1,81 @@
+// Nodes and their label histograms, viewed where SavedTree put them: of one tree, or of several of
+// which the roots come first.
+//
+// Histograms are ranked in the saved arrays, so that the candidates of a node are the first of its
+// labels.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "recalltree/base/state.hpp"
+#include "recalltree/base/types.hpp"
+
+namespace recalltree {
+
+class MappedTree {
+ public:
+  // Checks links, offsets and labels; how many routers there are is checked by check_routers.
+  MappedTree(const State& state, std::size_t n_roots, std::size_t n_classes);
+
+  std::size_t size() const { return left_.size(); }
+  NodeId left(NodeId n) const { return left_[n]; }
+  NodeId right(NodeId n) const { return right_[n]; }
+  NodeId parent(NodeId n) const { return parent_[n]; }
+  std::uint32_t depth(NodeId n) const { return depth_[n]; }
+  RowId router(NodeId n) const { return router_[n]; }
+  // What the file says when it is asked, within the tree and further down, or kNoNode.
+  NodeId child(NodeId n, bool right) const {
+    const NodeId child = (right ? right_ : left_)[n];
+    return child > n && child < size() ? child : kNoNode;
+  }
+
+  std::size_t n_labels(NodeId n) const { return end(n) - begin(n); }
+  double total(NodeId n) const { return sums_[3 * n]; }
+  double sum_xlogx(NodeId n) const { return sums_[3 * n + 1]; }
+  double candidate_mass(NodeId n) const { return sums_[3 * n + 2]; }
+  // Share of the examples whose label is among the max_candidates first.
+  double recall(NodeId n, std::uint32_t max_candidates) const {
+    return n_labels(n) <= max_candidates ? 1.0 : std::min(1.0, candidate_mass(n) / total(n));
+  }
+  // Calls visit(label, count, position in order of arrival) for the first `limit` labels and
+  // returns how many they were. Without arrivals, as in a model that only predicts, positions are
+  // ranks.
+  template <class Visit>
+  std::size_t visit_labels(NodeId n, std::size_t limit, Visit visit) const {
+    const std::size_t first = begin(n), last = std::min(end(n), first + limit);
+    for (std::size_t i = first; i < last; ++i)
+      if (labels_[i] < n_classes_)
+        visit(labels_[i], counts_[i],
+              has_arrivals_ ? arrivals_[i] : static_cast<std::uint32_t>(i - first));
+    return last - first;
+  }
+
+  // Whether learning could go on from here.
+  bool is_complete() const { return has_arrivals_; }
+  void check_routers(std::size_t n_routers) const;
+  // Throws std::invalid_argument where a number is not finite, or out of order. Reads everything.
+  void check() const;
+
+  std::size_t node_bytes() const;
+  std::size_t histogram_bytes() const {
+    return labels_.size_bytes() + counts_.size_bytes() + arrivals_.size_bytes();
+  }
+
+ private:
+  void check_links(std::size_t n_roots) const;
+  std::size_t begin(NodeId n) const { return std::min<std::size_t>(offsets_[n], end(n)); }
+  std::size_t end(NodeId n) const { return std::min<std::size_t>(offsets_[n + 1], labels_.size()); }
+
+  std::size_t n_classes_;
+  bool has_arrivals_;  // not in a model that only predicts
+  std::span<const std::uint32_t> left_, right_, parent_, depth_, router_;
+  std::span<const std::uint64_t> offsets_;  // of each node's labels
+  std::span<const ClassId> labels_;
+  std::span<const double> counts_, sums_;
+  std::span<const std::uint32_t> arrivals_;
+};
+
+}  // namespace recalltree

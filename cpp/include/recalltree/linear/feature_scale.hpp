@@ -1,0 +1,102 @@
+// Scale normalisation, shared by all linear models: a feature is divided by the largest magnitude
+// it has shown, and the learning rate by the root of the mean squared norm of what is left.
+// Multiplying a feature by a constant therefore changes nothing.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "recalltree/base/config.hpp"
+#include "recalltree/base/example.hpp"
+#include "recalltree/base/intended_race.hpp"
+#include "recalltree/base/rows.hpp"
+#include "recalltree/kernels/kernels.hpp"
+
+namespace recalltree {
+
+class FeatureScale {
+ public:
+  explicit FeatureScale(const LearnerConfig& config)
+      : config_(config), scale_(config.n_features, 0.0f) {}
+
+  // Row i as learners see it now. Features never learned from are zero.
+  void read(const Rows& rows, std::size_t i, Example& out) const {
+    read(config_, scale_.data(), rows, i, out);
+  }
+  // The same with scales kept elsewhere.
+  static void read(const LearnerConfig& config, const float* scale, const Rows& rows, std::size_t i,
+                   Example& out) {
+    normalise(config, rows, i, out,
+              [&](std::uint32_t j, float, std::size_t) { return relaxed_load(scale[j]); });
+  }
+
+  // The same, after the scales and the mean norm have taken the row into account.
+  void learn(const Rows& rows, std::size_t i, double weight, Example& out) {
+    out.changes.clear();
+    double norm =
+        1.0 + normalise(config_, rows, i, out, [&](std::uint32_t j, float x, std::size_t at) {
+          float& scale = scale_[j];
+          const float known = relaxed_load(scale), magnitude = std::fabs(x);
+          if (magnitude <= known) return known;
+          relaxed_store(scale, magnitude);
+          out.changes.push_back({static_cast<std::uint32_t>(at), known > 0.0f ? x / known : 0.0f});
+          return magnitude;
+        });
+    norm = relaxed_load(norm_sum_) + weight * norm;
+    weight += relaxed_load(weight_sum_);
+    relaxed_store(norm_sum_, norm);
+    relaxed_store(weight_sum_, weight);
+    out.rate = config_.learning_rate / std::sqrt(norm / weight);
+  }
+
+  // Whether the scales would change if row i were learned.
+  bool exceeds(const Rows& rows, std::size_t i) const {
+    bool found = false;
+    rows.visit(i,
+               [&](std::uint32_t j, float x) { found |= std::fabs(x) > relaxed_load(scale_[j]); });
+    return found;
+  }
+
+  std::vector<float>& scale() { return scale_; }
+  const std::vector<float>& scale() const { return scale_; }
+  double& norm_sum() { return norm_sum_; }
+  double& weight_sum() { return weight_sum_; }
+  std::size_t bytes() const { return scale_.size() * sizeof(float); }
+
+ private:
+  // Returns the squared norm of the normalised row. scale_of(feature, value, position in `out`).
+  template <class ScaleOf>
+  static double normalise(const LearnerConfig& config, const Rows& rows, std::size_t i,
+                          Example& out, ScaleOf scale_of) {
+    if (!config.sparse) {
+      out.dense.reserve(config.n_features);
+      float* z = out.dense.data();
+      if (rows.sparse) std::fill(z, z + out.dense.size(), 0.0f);
+      rows.visit(i, [&](std::uint32_t j, float x) {
+        const float s = scale_of(j, x, j);
+        z[j] = s > 0.0f ? x / s : 0.0f;
+      });
+      return kernels().dot(z, z, out.dense.size());
+    }
+    out.keys.clear();
+    out.values.clear();
+    double norm = 0.0;
+    rows.visit(i, [&](std::uint32_t j, float x) {
+      if (x == 0.0f) return;
+      const float s = scale_of(j, x, out.keys.size());
+      if (s == 0.0f) return;
+      const float z = x / s;
+      out.keys.push_back(j);
+      out.values.push_back(z);
+      norm += double(z) * double(z);
+    });
+    return norm;
+  }
+
+  LearnerConfig config_;
+  std::vector<float> scale_;
+  double norm_sum_ = 0.0, weight_sum_ = 0.0;
+};
+
+}  // namespace recalltree

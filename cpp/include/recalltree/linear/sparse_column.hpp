@@ -1,0 +1,117 @@
+// The weights of one feature: a hash table from rows to weights. A bucket is one cache line, so
+// that reading a weight costs at most one miss.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "recalltree/base/intended_race.hpp"
+#include "recalltree/base/spin_lock.hpp"
+#include "recalltree/base/types.hpp"
+#include "recalltree/kernels/groups.hpp"
+
+namespace recalltree {
+
+// The table as it is read. Whoever made it owns the buckets.
+struct SparseBuckets {
+  static constexpr std::size_t kSlots = kIdsInGroup;
+  // So many consecutive rows lie together. More of them would crowd a bucket.
+  static constexpr RowId kNeighbours = 4;
+  struct alignas(64) Bucket {
+    std::uint32_t rows_plus_1[kSlots];  // filled from the front; 0: free
+    float values[kSlots];               // 0 where free
+  };
+
+  Bucket* buckets = nullptr;
+  std::uint32_t n_buckets = 0;
+
+  // Where a row belongs, which is where its neighbours do: 2^32 / golden ratio spreads consecutive
+  // numbers, the product maps them to the buckets.
+  Bucket* home(RowId row) const {
+    return buckets + ((std::uint64_t{row / kNeighbours * 0x9E3779B1u} * n_buckets) >> 32);
+  }
+  // The one that is tried when a bucket is full.
+  Bucket* after(Bucket* bucket) const { return ++bucket == buckets + n_buckets ? buckets : bucket; }
+  static bool is_full(const Bucket* bucket) { return bucket->rows_plus_1[kSlots - 1] != 0; }
+
+  // The weight of a row, or null. There are buckets.
+  float* find(RowId row) const {
+    for (Bucket* bucket = home(row);; bucket = after(bucket)) {
+      if (const unsigned here = matches(bucket->rows_plus_1, row + 1))
+        return bucket->values + std::countr_zero(here);
+      if (!is_full(bucket)) return nullptr;
+    }
+  }
+
+  // Calls visit(row, weight) for all rows.
+  template <class Visit>
+  void visit(Visit visit) const {
+    for (const Bucket* bucket = buckets; bucket != buckets + n_buckets; ++bucket)
+      for (std::size_t i = 0; i < kSlots && bucket->rows_plus_1[i] != 0; ++i)
+        visit(bucket->rows_plus_1[i] - 1, bucket->values[i]);
+  }
+};
+
+// Guarded by the lock while several threads learn.
+struct SparseColumn : SparseBuckets {
+  struct Accumulators {
+    float of[kSlots];
+  };
+
+  std::uint32_t size = 0;
+  SpinLock lock;
+
+  static std::size_t bytes(std::size_t n_buckets) {
+    return n_buckets * (sizeof(Bucket) + sizeof(Accumulators));
+  }
+  // At most two thirds full: hardly any row is then found past the bucket where it belongs.
+  bool has_room_for(std::size_t rows) const {
+    return rows * 3 <= std::size_t{n_buckets} * kSlots * 2;
+  }
+  // Buckets that have room for so many rows, a power of two: few sizes, so that the arena can reuse
+  // what was outgrown, and few moves on the way to a large one.
+  static std::size_t buckets_for(std::size_t rows) {
+    return std::bit_ceil(rows * 3 / (2 * kSlots) + 1);
+  }
+
+  // They follow the buckets.
+  Accumulators* accumulators() const {
+    return reinterpret_cast<Accumulators*>(buckets + n_buckets);
+  }
+  // Of a weight in one of the buckets.
+  float* accumulator(const float* weight) const {
+    constexpr std::size_t kStride = sizeof(Bucket) / sizeof(float);
+    const auto at = static_cast<std::size_t>(weight - reinterpret_cast<const float*>(buckets));
+    return accumulators()[at / kStride].of + (at % kStride - kSlots);
+  }
+
+  // The weight of a row that has none yet, where there is room: 0, with an accumulator of 0.
+  float* add(RowId row) {
+    Bucket* bucket = home(row);
+    while (is_full(bucket)) bucket = after(bucket);
+    const int free = std::countr_zero(matches(bucket->rows_plus_1, 0));
+    bucket->rows_plus_1[free] = row + 1;
+    ++size;
+    return bucket->values + free;
+  }
+  void put(RowId row, float value, float accumulated) {
+    float* const weight = add(row);
+    *weight = value;
+    *accumulator(weight) = accumulated;
+  }
+
+  // Calls visit(row, value, accumulator) for all rows.
+  template <class Visit>
+  void visit(Visit visit) const {
+    for (std::size_t b = 0; b < n_buckets; ++b) {
+      const Bucket& bucket = buckets[b];
+      for (std::size_t i = 0; i < kSlots && bucket.rows_plus_1[i] != 0; ++i)
+        visit(bucket.rows_plus_1[i] - 1, relaxed_load(bucket.values[i]),
+              relaxed_load(accumulators()[b].of[i]));
+    }
+  }
+};
+
+}  // namespace recalltree

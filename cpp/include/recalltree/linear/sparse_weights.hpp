@@ -1,0 +1,108 @@
+// One small hash table per feature, from rows to weights: memory only for pairs (row, feature) that
+// were updated, and no collisions. By feature, because an example asks for the same few features of
+// many rows.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "recalltree/base/arena.hpp"
+#include "recalltree/base/stable_vector.hpp"
+#include "recalltree/linear/occurrences.hpp"
+#include "recalltree/linear/sparse_column.hpp"
+#include "recalltree/linear/weights.hpp"
+
+namespace recalltree {
+
+class SparseWeights final : public Weights {
+ public:
+  explicit SparseWeights(bool bias) : bias_(bias) {}
+
+  RowId add_row() override;
+  // Only where one thread alone adds rows.
+  RowId add_row_near(RowId neighbour) override;
+  std::size_t size() const override { return rows_.size(); }
+  void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+              bool shared) const override;
+  void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+              Found& found) override;
+  void scores_again(const RowId* rows, std::size_t n, const Example& x, float* out,
+                    const Found& found, std::size_t first) const override;
+  void look_up(const Example& x, ActiveFeatures& active) const override;
+  void score_each(const RowId* rows, const ActiveFeatures* const* xs, std::size_t n,
+                  float* out) const override;
+  void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
+                    float* out) const override;
+  void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+                  Steps& steps, double* c, bool shared, Found* found, std::size_t first) override;
+  void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+             const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
+  RowId renew(RowId row, RowId neighbour) override;
+  RowContents contents(RowId row) const override;
+  using Weights::save;
+  void save(const std::string& name, State& state, const std::vector<RowId>& rows) const override;
+  void load(const std::string& name, const State& state) override;
+  std::size_t bytes() const override { return arena_.used() + rows_.bytes() + columns_.bytes(); }
+
+ private:
+  // So many weights, at least, are on their way from memory while others are worked on.
+  static constexpr std::size_t kInFlight = 32;
+
+  struct Row {
+    float bias = 0.0f, bias_accumulator = 0.0f;
+    std::atomic<std::uint32_t> n_slots{0};
+    bool retired = false;  // its slots go when their columns are next rebuilt
+  };
+
+  // The column of the k-th key, if there is one and anything was learned there.
+  SparseColumn* column(const std::vector<std::uint32_t>& keys, std::size_t k) const {
+    SparseColumn* column = k < keys.size() ? columns_.peek(keys[k]) : nullptr;
+    return column != nullptr && column->buckets != nullptr ? column : nullptr;
+  }
+  // Of the features of an example.
+  void find_columns(const Example& x, Found& found);
+  // Learning as one thread alone, row by row, or as one of several, feature by feature.
+  void accumulate_alone(const RowId* rows, std::size_t n, const Example& x,
+                        const float* weighted_g2, Steps& steps, double* c);
+  void apply_alone(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+                   const Steps& steps, const float* h, const float* shrinkage);
+  void accumulate_shared(const RowId* rows, std::size_t n, const Example& x,
+                         const float* weighted_g2, Steps& steps, double* c);
+  void apply_shared(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+                    const Steps& steps, const float* h, const float* shrinkage);
+  // Adds to c what the bias gains per unit of step, too.
+  void accumulate_bias(const RowId* rows, std::size_t n, const float* weighted_g2, Steps& steps,
+                       const float* moved, double* c);
+  // Of a row that has none yet; there is room.
+  float* add_weight(SparseColumn& column, RowId row);
+  // The score of one row, and what was found of its weights.
+  float score_alone(RowId row, const Example& x, SparseColumn* const* columns,
+                    float** weights) const;
+  struct Scored;
+  // Adds what the features give to the scores of examples.
+  void add_scores(const std::vector<Occurrence>& occurrences,
+                  const std::vector<Scored>& examples) const;
+  void make_room(SparseColumn& column, std::size_t more);
+  void rebuild(SparseColumn& column, std::size_t n_buckets);
+  void sweep();
+  // Rows of which nothing is left can be given out again.
+  void release(RowId row);
+  // Calls visit(row, value, accumulator) for all rows of a column that are not retired.
+  template <class Visit>
+  void visit(const SparseColumn& column, Visit visit) const;
+
+  bool bias_;
+  Arena arena_;
+  StableVector<Row> rows_;
+  StableVector<SparseColumn> columns_;  // by feature; made on first use
+  std::vector<RowId> retired_;          // rows that still have slots
+  // By group of neighbours: a bit for each that was not given out, or is free again.
+  std::vector<std::uint8_t> free_;
+  std::vector<std::size_t> free_groups_;
+  std::atomic<std::size_t> retired_slots_{0};
+};
+
+}  // namespace recalltree

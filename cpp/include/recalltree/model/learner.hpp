@@ -1,0 +1,71 @@
+// What the learners share beside predicting: learning rows with one or several threads,
+// progressive validation, work counters, the classes seen.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "recalltree/base/rows.hpp"
+#include "recalltree/base/state.hpp"
+#include "recalltree/linear/linear_learner.hpp"
+#include "recalltree/model/predictor.hpp"
+#include "recalltree/model/workspace.hpp"
+
+namespace recalltree {
+
+struct Batch {
+  const Rows* rows;
+  const ClassId* labels;
+  const float* weights;       // null: 1 each
+  const std::int64_t* order;  // null: as they come
+  std::size_t n;              // how many to visit
+
+  std::size_t row(std::size_t i) const { return order ? static_cast<std::size_t>(order[i]) : i; }
+  double weight(std::size_t row) const { return weights ? weights[row] : 1.0; }
+};
+
+class Learner : public Predictor {
+ public:
+  explicit Learner(const LearnerConfig& config) : Predictor(config), learner_(config) {}
+
+  // first_pass: the examples are new, so predictions made before learning them count as progressive
+  // validation.
+  void learn(const Batch& batch, std::size_t n_threads, bool first_pass);
+
+  void read(const Rows& rows, std::size_t i, Example& x) const final {
+    learner_.scale.read(rows, i, x);
+  }
+  std::size_t n_classes() const final { return seen_.size(); }
+  Work work() const override;
+
+  virtual State save() = 0;
+  virtual void load(const State& state) = 0;
+
+ protected:
+  // Learn row i and, if it can be told, count into ws.progress whether the model would have been
+  // wrong.
+  virtual void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
+                         bool shared) = 0;
+  // Row i will be learned after the one that is learned now: what it reads can come from memory
+  // meanwhile.
+  virtual void expect(const Rows&, std::size_t) const {}
+  virtual void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass);
+  // Before and after a batch, while one thread works alone.
+  virtual void begin_batch(const Batch&) {}
+  virtual void end_batch() {}
+
+  // Notes that a class has been learned; true the first time.
+  bool see(ClassId y);
+  Work& counted() { return work_; }
+  void save_common(State& state);
+  void load_common(const State& state);
+
+  LinearLearner learner_;
+  std::vector<std::uint8_t> seen_;
+
+ private:
+  Work work_;
+};
+
+}  // namespace recalltree

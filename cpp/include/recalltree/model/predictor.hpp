@@ -1,0 +1,79 @@
+// What all models share that can predict: going through rows with one or several threads, and
+// turning scored candidates into answers. Prediction changes nothing but counts of the work done.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "recalltree/base/config.hpp"
+#include "recalltree/base/rows.hpp"
+#include "recalltree/model/workspace.hpp"
+
+namespace recalltree {
+
+struct Candidates {
+  std::vector<std::uint64_t> offsets;  // rows + 1
+  std::vector<ClassId> labels;
+  std::vector<float> scores;
+};
+
+class Predictor {
+ public:
+  explicit Predictor(const LearnerConfig& config) : config_(config) {}
+  virtual ~Predictor() = default;
+
+  void predict(const Rows& rows, std::size_t n_threads, std::int32_t* out) const;
+  // k best of every row, best first; where there are fewer candidates: class -1, score NaN.
+  void predict_topk(const Rows& rows, std::size_t k, std::size_t n_threads, std::int32_t* ids,
+                    float* scores) const;
+  Candidates candidates(const Rows& rows, std::size_t n_threads) const;
+
+  // Row i as the linear models see it.
+  virtual void read(const Rows& rows, std::size_t i, Example& x) const = 0;
+
+  virtual std::size_t n_classes() const = 0;
+  std::size_t n_classes_seen() const { return n_seen_.load(std::memory_order_acquire); }
+  std::uint64_t n_examples() const { return n_examples_; }
+  const Progress& progress() const { return progress_; }
+  virtual Work work() const;
+  // By part; "total" is not among them.
+  virtual std::vector<std::pair<std::string, std::size_t>> memory() const = 0;
+
+ protected:
+  // Put the candidates of row i into ws.labels and ws.scores, in candidate order.
+  virtual void score(const Rows& rows, std::size_t i, Workspace& ws) const = 0;
+
+  using Emit = std::function<void(std::size_t row, const ClassId* labels, const float* scores,
+                                  std::size_t n)>;
+  // Scores rows [begin, end), in any order. Overridden where blocks of rows are quicker than single
+  // rows.
+  virtual void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+                          const Emit& emit) const;
+  // How many rows score_rows gains from having at a time.
+  virtual std::size_t rows_at_once() const { return kPiece; }
+  // Before a prediction over many rows; what it returns lives as long as the prediction.
+  virtual std::shared_ptr<const void> prepare_prediction(std::size_t) const { return nullptr; }
+
+  static constexpr std::size_t kPiece = 64;  // rows that a thread takes at a time, at least
+
+  LearnerConfig config_;
+  std::uint64_t n_examples_ = 0;
+  std::atomic<std::size_t> n_seen_{0};
+  Progress progress_;
+  mutable std::shared_mutex mutex_;  // predictions share, learning excludes
+
+ private:
+  void for_each_row(const Rows& rows, std::size_t n_threads, const Emit& emit) const;
+
+  mutable std::atomic<std::uint64_t> predicted_{0}, prediction_routers_{0},
+      prediction_predictors_{0}, prediction_touches_{0}, prediction_lookups_{0},
+      prediction_found_{0};
+};
+
+}  // namespace recalltree

@@ -1,0 +1,66 @@
+// What one thread needs to work on one example; the model itself stays untouched by prediction.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "recalltree/base/example.hpp"
+#include "recalltree/base/types.hpp"
+#include "recalltree/linear/linear_learner.hpp"
+#include "recalltree/paper/label_histogram.hpp"
+#include "recalltree/voting/voting_workspace.hpp"
+
+namespace recalltree {
+
+// How much was done, to show that it does not grow with the number of classes.
+struct Work {
+  std::uint64_t examples_learned = 0, examples_predicted = 0;
+  std::uint64_t router_evaluations = 0, predictor_evaluations = 0;
+  std::uint64_t progressive_evaluations = 0;  // made only to know what predict would have said
+  std::uint64_t histogram_touches = 0;
+  // Of one-against-some: how often a class was asked whether it has met a key, how often it had,
+  // and how often what it knows of one was changed.
+  std::uint64_t pair_lookups = 0, pairs_found = 0, pairs_changed = 0;
+
+  void operator+=(const Work& o) {
+    examples_learned += o.examples_learned, examples_predicted += o.examples_predicted;
+    router_evaluations += o.router_evaluations, predictor_evaluations += o.predictor_evaluations;
+    progressive_evaluations += o.progressive_evaluations, histogram_touches += o.histogram_touches;
+    pair_lookups += o.pair_lookups, pairs_found += o.pairs_found, pairs_changed += o.pairs_changed;
+  }
+};
+
+// Weighted 0/1 loss of predictions made before learning.
+struct Progress {
+  double weight = 0.0, errors = 0.0;
+  void count(double w, bool wrong) {
+    weight += w;
+    if (wrong) errors += w;
+  }
+  void operator+=(const Progress& o) { weight += o.weight, errors += o.errors; }
+};
+
+struct Workspace {
+  Example x, path, before;
+  LinearLearner::Workspace learner;
+  Found routers_found, predictors_found;
+  std::vector<LabelHistogram::Candidate> candidates;
+  std::vector<RowId> rows;
+  std::vector<std::vector<RowId>> interaction_rows;  // by path feature
+  std::vector<ClassId> labels;
+  std::vector<float> scores, targets, extra;
+  std::vector<double> importance;
+  std::vector<NodeId> route, shadow_route;
+  std::vector<float> shadow_margins;
+  std::vector<float> margins;         // of the shadow route, on the example as it is learned
+  AlignedFloats block;                // several rows, side by side
+  std::vector<std::uint64_t> stamps;  // by class: when it was last drawn
+  std::uint64_t stamp = 0;
+  VotingWorkspace voting;
+  Work work;
+  Progress progress;
+  bool shared = false;             // other threads are learning
+  const void* prepared = nullptr;  // what the learner prepared for this prediction, if anything
+};
+
+}  // namespace recalltree

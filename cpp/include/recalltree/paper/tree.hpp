@@ -1,0 +1,82 @@
+// The shape shared by nodes: children, depth, a router each. Nodes are only ever added.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "recalltree/base/spin_lock.hpp"
+#include "recalltree/base/stable_vector.hpp"
+#include "recalltree/base/state.hpp"
+#include "recalltree/base/types.hpp"
+#include "recalltree/paper/label_histogram.hpp"
+
+namespace recalltree {
+
+class MappedTree;
+
+// One line of the cache each.
+struct alignas(64) Node {
+  LabelHistogram histogram;                           // guarded by lock while several threads learn
+  std::atomic<NodeId> left{kNoNode}, right{kNoNode};  // made on first use
+  std::atomic<RowId> router{kNoRow};                  // made on first use
+  NodeId parent = kNoNode;
+  std::uint32_t depth = 0;
+  SpinLock lock;
+};
+static_assert(sizeof(Node) == 64 || sizeof(void*) != 8);
+
+class Tree {
+ public:
+  std::size_t size() const { return nodes_.size(); }
+  Node& operator[](NodeId n) { return nodes_[n]; }
+  const Node& operator[](NodeId n) const { return nodes_[n]; }
+
+  NodeId child(NodeId n, bool right) const {
+    const Node& node = nodes_[n];
+    return (right ? node.right : node.left).load(std::memory_order_acquire);
+  }
+
+  // The child, created if it does not exist yet. kNoNode as a parent makes the root.
+  NodeId child_or_new(NodeId n, bool right, bool shared) {
+    if (n == kNoNode) return root_or_new();
+    if (const NodeId known = child(n, right); known != kNoNode) return known;
+    Node& node = nodes_[n];
+    SpinLock::Guard guard(node.lock, shared);
+    if (const NodeId known = child(n, right); known != kNoNode)
+      return known;  // another thread was quicker
+    const NodeId made = create(n, node.depth + 1);
+    (right ? node.right : node.left).store(made, std::memory_order_release);
+    return made;
+  }
+
+  // Threads that learn the first examples of all at the same time make one root.
+  NodeId root_or_new() {
+    if (size() > 0) return 0;
+    std::lock_guard lock(root_mutex_);
+    return size() > 0 ? 0 : create(kNoNode, 0);
+  }
+
+  NodeId create(NodeId parent, std::uint32_t depth) {
+    return static_cast<NodeId>(nodes_.add([&](Node& node) {
+      node.parent = parent;
+      node.depth = depth;
+    }));
+  }
+
+  void save(State& state) const;
+  // The view is complete, and has been checked. Roots that exist already stay.
+  void load(const MappedTree& view, std::uint32_t max_candidates);
+
+  std::size_t node_bytes() const { return nodes_.bytes(); }
+  std::size_t histogram_bytes() const {
+    std::size_t sum = 0;
+    for (std::size_t n = 0; n < size(); ++n) sum += nodes_[n].histogram.bytes();
+    return sum;
+  }
+
+ private:
+  StableVector<Node> nodes_;
+  std::mutex root_mutex_;
+};
+
+}  // namespace recalltree

@@ -1,0 +1,123 @@
+// Dense examples as routers and predictors see them: less the mean of what was seen before, over
+// the standard deviation, cut where they are far from the mean; and the learning rate that goes
+// with their length.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "recalltree/base/config.hpp"
+#include "recalltree/base/example.hpp"
+#include "recalltree/base/intended_race.hpp"
+#include "recalltree/base/rows.hpp"
+#include "recalltree/base/state.hpp"
+#include "recalltree/kernels/kernels.hpp"
+
+namespace recalltree {
+
+class FeatureCentring {
+ public:
+  FeatureCentring(const LearnerConfig& config, bool center)
+      : learning_rate_(config.learning_rate),
+        center_(center),
+        moments_(config.sparse ? 0 : config.n_features),
+        lens_(moments_.size()) {}
+
+  // Row i as it is, and as it is seen.
+  void read(const Rows& rows, std::size_t i, AlignedFloats& row, Example& x) const {
+    row.reserve(lens_.size());
+    x.dense.reserve(lens_.size());
+    float* const z = x.dense.data();
+    if (rows.sparse) std::fill_n(row.data(), row.size(), 0.0f);
+    rows.visit(i, [&](std::uint32_t j, float value) { row.data()[j] = value; });
+    for (std::size_t j = 0; j < lens_.size(); ++j) {
+      const float offset = relaxed_load(lens_[j].offset), factor = relaxed_load(lens_[j].factor);
+      z[j] = std::clamp((row.data()[j] - offset) * factor, -kCut, kCut);
+    }
+  }
+
+  // The rate at which routers learn an example.
+  double rate(const Example& x) const {
+    const double norm = relaxed_load(norm_sum_), weight = relaxed_load(weight_sum_);
+    const double mean = weight > 0.0 ? norm / weight : squared_norm(x);
+    return learning_rate_ / std::sqrt(mean);
+  }
+
+  // A row has been learned; x is how it was seen.
+  void learn(const AlignedFloats& row, const Example& x, double weight) {
+    relaxed_store(norm_sum_, relaxed_load(norm_sum_) + weight * squared_norm(x));
+    const double sum = relaxed_load(weight_sum_) + weight;
+    relaxed_store(weight_sum_, sum);
+    const double share = weight / sum;
+    for (std::size_t j = 0; j < moments_.size(); ++j) {
+      Moments& m = moments_[j];
+      const double value = row.data()[j], before = value - relaxed_load(m.mean);
+      const double mean = relaxed_load(m.mean) + share * before;
+      const double variance = relaxed_load(m.variance);
+      relaxed_store(m.mean, mean);
+      relaxed_store(m.variance, variance + share * (before * (value - mean) - variance));
+      look_at(j);
+    }
+  }
+
+  void save(State& state) const {
+    std::vector<double> moments;
+    for (const Moments& m : moments_) moments.insert(moments.end(), {m.mean, m.variance});
+    state.put("centring.moments", moments, {moments_.size(), 2});
+    state.put("centring.sums", std::vector<double>{norm_sum_, weight_sum_});
+  }
+  void load(const State& state) {
+    const auto moments = state.get<double>("centring.moments", 2 * moments_.size());
+    for (std::size_t j = 0; j < moments_.size(); ++j) {
+      moments_[j] = {moments[2 * j], moments[2 * j + 1]};
+      look_at(j);
+    }
+    const auto sums = state.get<double>("centring.sums", 2);
+    norm_sum_ = sums[0];
+    weight_sum_ = sums[1];
+  }
+  std::size_t bytes() const { return moments_.size() * (sizeof(Moments) + sizeof(Lens)); }
+
+ private:
+  // A feature further from its mean than so many standard deviations would drown the others.
+  static constexpr float kCut = 2.0f;
+  // A deviation that is smaller, relative to the root mean square, is rounding.
+  static constexpr double kFlat = 1e-5;
+
+  struct Moments {
+    double mean = 0.0, variance = 0.0;
+  };
+  // What follows from the moments: (value - offset) * factor is what is seen. Nothing is, of a
+  // feature that has not varied yet.
+  struct Lens {
+    float offset = 0.0f, factor = 0.0f;
+  };
+
+  void look_at(std::size_t j) {
+    const double mean = relaxed_load(moments_[j].mean);
+    const double variance = relaxed_load(moments_[j].variance);
+    const double all = variance + mean * mean, square = center_ ? variance : all;
+    relaxed_store(lens_[j].offset, center_ ? static_cast<float>(mean) : 0.0f);
+    relaxed_store(lens_[j].factor, square > kFlat * kFlat * all
+                                       ? static_cast<float>(1.0 / std::sqrt(square))
+                                       : 0.0f);
+  }
+
+  // The bias is a feature that is 1.
+  static double squared_norm(const Example& x) {
+    double sum = 1.0;
+    for (const float value : x.values) sum += double(value) * double(value);
+    if (x.keys.empty()) sum += kernels().dot(x.dense.data(), x.dense.data(), x.dense.size());
+    return sum;
+  }
+
+  double learning_rate_;
+  bool center_;
+  std::vector<Moments> moments_;
+  std::vector<Lens> lens_;
+  double norm_sum_ = 0.0, weight_sum_ = 0.0;
+};
+
+}  // namespace recalltree

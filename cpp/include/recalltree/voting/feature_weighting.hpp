@@ -1,0 +1,86 @@
+// How much a feature of an example weighs: logarithms of counts, inverse document frequencies and
+// unit length, from what has been seen so far.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "recalltree/base/config.hpp"
+#include "recalltree/base/rows.hpp"
+#include "recalltree/voting/key_histograms.hpp"
+
+namespace recalltree {
+
+// What is left of a count when all of it was the example's own, in shares of the example.
+inline constexpr float kRounding = 1e-3f;
+
+// A feature that is not zero, as a key.
+struct ActiveKey {
+  std::uint32_t key;
+  float share;               // what it adds to the counts of the example's class
+  float value;               // what the linear predictors see of it
+  float pull = 0.0f;         // how much its histogram's votes count: |value| times the key's weight
+  float rarity = 0.0f;       // one over the square root of the weight of the examples that had it
+  std::uint32_t n_read = 0;  // entries of its histogram that are read
+  // Its histogram was not read, or not to the end: of the labels with a root at most this large
+  // nothing is known yet.
+  float unread = std::numeric_limits<float>::infinity();
+  // Its histogram, of a learner or of a mapped model; none if no example had it yet.
+  const KeyHistograms::Key* histogram = nullptr;
+  std::uint32_t place = kNoKey;
+
+  static constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
+};
+
+class FeatureWeighting {
+ public:
+  explicit FeatureWeighting(const FeatureWeightingConfig& config) : config_(config) {}
+
+  // Row i, given what a model (see voting.hpp) has counted so far; `own` of that is this example
+  // itself, and left out. Shares hold no document frequencies, so that they are the same whenever
+  // an example is read.
+  template <class Model>
+  void read(const Model& model, const Rows& rows, std::size_t i, double own,
+            std::vector<ActiveKey>& out) const {
+    out.clear();
+    rows.visit(i, [&](std::uint32_t j, float x) {
+      if (x == 0.0f) return;
+      const float term = config_.sublinear_tf ? std::copysign(std::log1p(std::fabs(x)), x) : x;
+      out.push_back({j, std::fabs(term), term});
+      model.find_key(out.back());
+    });
+    const double examples = model.examples(), unit = model.unit();
+    double share_norm = 0.0, value_norm = 0.0;
+    for (ActiveKey& key : out) {
+      const double had = std::max(0.0, model.had(key) - own);
+      if (config_.use_idf)
+        key.value *=
+            static_cast<float>(inverse_frequency(had / unit, std::max(0.0, examples - own) / unit));
+      if (had > kRounding * own) key.rarity = static_cast<float>(1.0 / std::sqrt(had));
+      share_norm += double(key.share) * double(key.share);
+      value_norm += double(key.value) * double(key.value);
+    }
+    const bool scaled = config_.normalize && value_norm > 0.0;
+    const auto share_scale = static_cast<float>(scaled ? 1.0 / std::sqrt(share_norm) : 1.0);
+    const auto value_scale = static_cast<float>(scaled ? 1.0 / std::sqrt(value_norm) : 1.0);
+    for (ActiveKey& key : out) {
+      key.share *= share_scale;
+      key.value *= value_scale;
+      // 0 where it would be no number, as in a damaged file: keys are sorted by it.
+      key.pull = std::max(0.0f, std::fabs(key.value) * model.weight(key));
+    }
+  }
+
+  // The square root of the smoothed inverse document frequency; at least 1.
+  static double inverse_frequency(double had, double examples) {
+    return std::sqrt(1.0 + std::log(std::max(1.0, (examples + 1.0) / (had + 1.0))));
+  }
+
+ private:
+  FeatureWeightingConfig config_;
+};
+
+}  // namespace recalltree

@@ -1,0 +1,98 @@
+// The label histogram of every key: of its labels, the M with the largest counts, in that order.
+//
+// A key is anything discrete that is active on an example. Here the keys are features: together
+// the histograms are an inverted index that is learned online. Kept are the square roots of the
+// counts, which is what a vote adds up, and beside them the weights of the labels' predictors, so
+// that one walk through a histogram adds up all that it knows of the labels' scores. The counts and
+// weights of all labels, those that are not among the M included, are in ClassPairs.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "recalltree/base/arena.hpp"
+#include "recalltree/base/spin_lock.hpp"
+#include "recalltree/base/stable_vector.hpp"
+#include "recalltree/base/state.hpp"
+#include "recalltree/base/types.hpp"
+
+namespace recalltree {
+
+class KeyHistograms {
+ public:
+  struct Entry {
+    ClassId label;
+    float root;    // square root of the label's count
+    float weight;  // that the label's predictor gives to the key
+  };
+
+  // Guarded by the lock while several threads learn, but for the weight and its accumulator.
+  struct Key {
+    Entry* entries = nullptr;  // largest root first; equal ones: the label that got there first
+    double examples = 0.0;     // weight of the examples that had this key
+    float weight = 1.0f, accumulator = 0.0f;  // how much the key's vote counts: learned
+    std::uint32_t size = 0;
+    SpinLock lock;
+
+    std::span<const Entry> top(std::size_t n) const {
+      return {entries, n < size ? n : std::size_t{size}};
+    }
+  };
+
+  explicit KeyHistograms(std::uint32_t max_labels) : max_labels_(max_labels) {}
+
+  // A key that no example had yet has no histogram.
+  const Key* find(std::uint32_t key) const {
+    return key < keys_.size() ? keys_.peek(key) : nullptr;
+  }
+  Key& touch(std::uint32_t key) { return keys_.touch(key); }
+  std::size_t size() const { return keys_.size(); }
+
+  // The count of a label has grown, and its root with it; its weight may have changed. Returns how
+  // many entries were touched.
+  std::size_t raise(Key& key, ClassId label, float before, float after, float weight);
+  // The weight of a label, if it is there, has changed.
+  void set_weight(Key& key, ClassId label, float root, float weight);
+  // All roots times a factor.
+  void rescale(float factor);
+  // Leaves only the entries for which keep(label) is true, in as much memory as suits them.
+  template <class Keep>
+  void filter(Key& key, Keep keep);
+  // Adds an entry at the end, if there is room for it.
+  void append(Key& key, const Entry& entry);
+  std::uint32_t max_labels() const { return max_labels_; }
+
+  void save(State& state) const;
+  // Of a state that has been checked.
+  void load(const State& state);
+  std::size_t bytes() const { return keys_.bytes() + arena_.used(); }
+  Arena& arena() { return arena_; }
+  const Arena& arena() const { return arena_; }
+
+ private:
+  std::size_t position(const Key& key, ClassId label, float root) const;
+  // Entries for which there is room in a histogram of so many: it follows from their number.
+  std::uint32_t capacity(std::uint32_t size) const {
+    const std::uint32_t step = size <= 2 ? 1 : std::max(4u, std::bit_floor(size) / 4);
+    return std::min(max_labels_, (size + step - 1) / step * step);
+  }
+  // Changes the number of entries; those that stay are the first.
+  void resize(Key& key, std::uint32_t size);
+
+  std::uint32_t max_labels_;
+  Arena arena_{16};  // most histograms are short
+  StableVector<Key> keys_;
+};
+
+template <class Keep>
+void KeyHistograms::filter(Key& key, Keep keep) {
+  Entry* const end = std::remove_if(key.entries, key.entries + key.size,
+                                    [&](const Entry& entry) { return !keep(entry.label); });
+  resize(key, static_cast<std::uint32_t>(end - key.entries));
+}
+
+}  // namespace recalltree

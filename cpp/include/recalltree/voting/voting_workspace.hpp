@@ -1,0 +1,129 @@
+// What one thread needs to have the keys of an example vote.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "recalltree/voting/feature_dropout.hpp"
+#include "recalltree/voting/feature_weighting.hpp"
+#include "recalltree/voting/voted_rows.hpp"
+#include "recalltree/voting/votes.hpp"
+
+namespace recalltree {
+
+// A key that a class may have met.
+struct PairGuess {
+  std::uint32_t key;   // position among those that were asked for
+  std::uint32_t slot;  // where the class knows it, if it does
+};
+
+// What some classes, one after the other, may know of their keys.
+class PairGuesses {
+ public:
+  // Forgets all, and has room for so many, and for one that is written before it is known whether
+  // it counts.
+  void begin(std::size_t most) {
+    if (all_.size() <= most) all_.resize(most + 1);
+    ends_.clear();
+  }
+  // Where the guesses of the next class begin. It has those before `end`.
+  PairGuess* next() { return ends_.empty() ? all_.data() : ends_.back(); }
+  void add(PairGuess* end) { ends_.push_back(end); }
+  std::span<const PairGuess> operator[](std::size_t i) const {
+    return {i == 0 ? all_.data() : ends_[i - 1], ends_[i]};
+  }
+
+ private:
+  std::vector<PairGuess> all_;
+  std::vector<PairGuess*> ends_;
+};
+
+// A key of the example that a candidate has met before.
+struct Hit {
+  std::uint32_t key;    // position among the example's keys
+  std::uint32_t slot;   // in the candidate's table
+  float root;           // square root of the pair's count
+  float weight = 0.0f;  // of the pair, when it has learned
+};
+
+// What the example's class knows of one of its keys: its count before the example and with it.
+struct OwnPair {
+  float before, after, weight;
+  bool is_known = false;
+};
+
+// A candidate that learns.
+struct Lesson {
+  std::size_t candidate;
+  std::size_t hits_end;  // its hits end here, and begin where those before it end
+};
+
+// A node on the way down a tree.
+struct RouteStep {
+  NodeId node;
+  std::uint64_t place;   // in its tree: 1 at the root, 2 p and 2 p + 1 below p
+  float margin = 0.0f;   // of its router: positive is right
+  bool is_last = false;  // as deep as it gets: the router is not asked
+};
+using Route = std::vector<RouteStep>;
+
+// The weight of the examples of its class that passed a node on the way, and the node beside it.
+struct Passed {
+  double on = 0.0, beside = 0.0;
+};
+
+// The random hyperplane at which the router of a node begins, for dense examples: of each of its
+// features twice the number, plus 1 where it counts against.
+struct Hyperplane {
+  bool is_known = false;
+  std::array<std::uint32_t, 16> features;
+};
+
+// A node that votes on the example.
+struct NodeKey {
+  NodeId node;
+  float trust;  // 1 where the example ends
+};
+
+// What the next entry of a key's histogram promises.
+struct Promise {
+  float value;
+  std::uint32_t key;  // position among the example's keys
+
+  bool operator<(const Promise& other) const {
+    return value < other.value || (value == other.value && key > other.key);
+  }
+};
+
+struct VotingWorkspace {
+  FeatureDropout::Row row;  // that is learned without some of its features
+  std::vector<ActiveKey> keys;
+  std::vector<Promise> promises;
+  std::vector<UnreadKey> unread;  // keys with histograms that were not read to the end
+  Votes votes;
+  std::vector<Candidate> candidates;
+  std::size_t n_voted = 0;  // candidates that some key voted for; the others fill up
+  std::size_t n_found = 0;  // all these together; the example's class may come after them
+  // By candidate.
+  std::vector<float> inverse_norm, score;
+  std::vector<double> gradient;
+  // By candidate that is wrong enough to learn.
+  std::vector<Lesson> lessons;
+  std::vector<Hit> hits;
+  PairGuesses guesses;
+  // By key.
+  std::vector<float> own_root;  // of the example's class, without the example itself
+  std::vector<OwnPair> own_pairs;
+  std::vector<double> key_gradient;
+  std::vector<Route> routes;  // by tree
+  std::vector<NodeKey> node_keys;
+  std::vector<std::vector<Passed>> passed;  // by tree and depth
+  VotedRows voted;                          // of a prediction
+  float own_node_vote = 0.0f;               // of the nodes for the example's class
+  std::vector<Hyperplane> hyperplanes;      // by tree and place, as far as they were asked for
+};
+
+}  // namespace recalltree

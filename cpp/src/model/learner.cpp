@@ -1,0 +1,73 @@
+#include "recalltree/model/learner.hpp"
+
+#include <algorithm>
+
+#include "recalltree/base/thread_team.hpp"
+
+namespace recalltree {
+
+void Learner::learn(const Batch& batch, std::size_t n_threads, bool first_pass) {
+  std::unique_lock lock(mutex_);
+  ClassId largest = 0;
+  for (std::size_t i = 0; i < batch.n; ++i) largest = std::max(largest, batch.labels[batch.row(i)]);
+  if (batch.n > 0 && seen_.size() <= largest) seen_.resize(std::size_t{largest} + 1, 0);
+  begin_batch(batch);
+  std::vector<Workspace> team(std::max<std::size_t>(1, n_threads));
+  learn_batch(batch, team, first_pass);
+  for (const Workspace& ws : team) {
+    work_ += ws.work;
+    if (first_pass) progress_ += ws.progress;
+  }
+  end_batch();
+}
+
+void Learner::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool) {
+  // Small pieces keep the threads near each other in the stream.
+  constexpr std::size_t kMostRows = 16;
+  Pieces pieces =
+      team.size() > 1 ? Pieces(batch.n, kMostRows, team.size()) : Pieces(batch.n, batch.n + 1);
+  run_team(team.size(), [&](std::size_t t, std::size_t n_threads) {
+    Workspace& ws = team[t];
+    for (std::size_t begin, end; pieces.next(begin, end);) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t row = batch.row(i);
+        if (i + 1 < end) expect(*batch.rows, batch.row(i + 1));
+        learn_one(*batch.rows, row, batch.labels[row], batch.weight(row), ws, n_threads > 1);
+        ++ws.work.examples_learned;
+      }
+    }
+  });
+}
+
+bool Learner::see(ClassId y) {
+  std::atomic_ref<std::uint8_t> seen(seen_[y]);
+  if (seen.load(std::memory_order_relaxed) != 0) return false;
+  if (seen.exchange(1, std::memory_order_relaxed) != 0) return false;
+  n_seen_.fetch_add(1, std::memory_order_acq_rel);
+  return true;
+}
+
+Work Learner::work() const {
+  Work all = work_;
+  all += Predictor::work();
+  return all;
+}
+
+void Learner::save_common(State& state) {
+  learner_.save(state);
+  state.put("classes.seen", std::vector<std::uint32_t>(seen_.begin(), seen_.end()));
+  state.put("progress", std::vector<double>{progress_.weight, progress_.errors});
+  state.put("n_examples", std::vector<std::uint64_t>{n_examples_});
+}
+
+void Learner::load_common(const State& state) {
+  learner_.load(state);
+  const auto seen = state.get<std::uint32_t>("classes.seen");
+  seen_.assign(seen.begin(), seen.end());
+  n_seen_ = static_cast<std::size_t>(std::count(seen_.begin(), seen_.end(), 1));
+  const auto progress = state.get<double>("progress", 2);
+  progress_ = {progress[0], progress[1]};
+  n_examples_ = state.get<std::uint64_t>("n_examples", 1)[0];
+}
+
+}  // namespace recalltree

@@ -1,0 +1,131 @@
+#include "recalltree/paper/explanation.hpp"
+
+#include "recalltree/file/mapped_lom_tree.hpp"
+#include "recalltree/file/mapped_one_against_all.hpp"
+#include "recalltree/file/mapped_recall_tree.hpp"
+#include "recalltree/paper/lom_tree.hpp"
+#include "recalltree/paper/one_against_all.hpp"
+#include "recalltree/paper/recall_tree.hpp"
+
+namespace recalltree {
+namespace {
+
+// A score is a sum over features, so a feature's part of it is the score of an example that has
+// this feature alone, less the score of an example that has none.
+class Parts {
+ public:
+  Parts(const Example& x, bool sparse) : sparse_(sparse) {
+    if (sparse) {
+      features_ = x.keys;
+      values_ = x.values;
+      return;
+    }
+    one_.dense.reserve(x.dense.size());
+    for (std::size_t j = 0; j < x.dense.size(); ++j)
+      if (x.dense.data()[j] != 0.0f) {
+        features_.push_back(static_cast<std::uint32_t>(j));
+        values_.push_back(x.dense.data()[j]);
+      }
+  }
+
+  Contributions none(std::size_t n_models) const {
+    return {features_, std::vector<float>(n_models), std::vector<float>(n_models),
+            std::vector<float>(n_models * features_.size())};
+  }
+
+  // Adds what the features contribute to `row`, as model `i` of `out`.
+  template <class AnyWeights>
+  void add(const AnyWeights& weights, RowId row, std::size_t i, Contributions& out) {
+    if (row == kNoRow || row >= weights.size()) return;
+    const float bias = weights.score(row, nothing(), false);
+    out.bias[i] += bias;
+    for (std::size_t k = 0; k < features_.size(); ++k)
+      out.values[i * features_.size() + k] += weights.score(row, alone(k), false) - bias;
+  }
+
+ private:
+  const Example& nothing() {
+    if (sparse_) {
+      one_.keys.clear();
+      one_.values.clear();
+    } else if (last_ < features_.size()) {
+      one_.dense.data()[features_[last_]] = 0.0f;
+    }
+    return one_;
+  }
+  const Example& alone(std::size_t k) {
+    nothing();
+    if (sparse_) {
+      one_.keys.assign(1, features_[k]);
+      one_.values.assign(1, values_[k]);
+    } else {
+      one_.dense.data()[features_[k]] = values_[k];
+      last_ = k;
+    }
+    return one_;
+  }
+
+  bool sparse_;
+  std::vector<std::uint32_t> features_;
+  std::vector<float> values_;
+  Example one_;
+  std::size_t last_ = SIZE_MAX;  // dense: which feature `one_` holds
+};
+
+}  // namespace
+
+template <class Model>
+Contributions explain_classes(const Model& model, const Rows& rows, std::size_t i,
+                              const std::vector<ClassId>& classes) {
+  Example x;
+  model.read(rows, i, x);
+  Parts parts(x, model.config().learner.sparse);
+  Contributions out = parts.none(classes.size());
+  for (std::size_t k = 0; k < classes.size(); ++k)
+    parts.add(model.predictors(), classes[k], k, out);
+  if constexpr (requires { model.path_weights(); }) {
+    Example path;
+    std::vector<NodeId> route;
+    model.route(rows, i, route);
+    model.path_features(route, path);
+    for (std::size_t k = 0; k < classes.size() && !path.keys.empty(); ++k) {
+      if (classes[k] < model.path_weights().size())
+        out.path[k] = model.path_weights().score(classes[k], path, false);
+      if (model.config().path_interactions)
+        for (const NodeId node : path.keys)
+          parts.add(model.interactions(), model.interaction_row(classes[k], node), k, out);
+    }
+  }
+  return out;
+}
+
+template <class Model>
+Contributions explain_routers(const Model& model, const Rows& rows, std::size_t i,
+                              const std::vector<NodeId>& nodes) {
+  Example x;
+  model.read(rows, i, x);
+  Parts parts(x, model.config().learner.sparse);
+  Contributions out = parts.none(nodes.size());
+  for (std::size_t k = 0; k < nodes.size(); ++k)
+    parts.add(model.routers(), model.router(nodes[k]), k, out);
+  return out;
+}
+
+template Contributions explain_classes(const RecallTree&, const Rows&, std::size_t,
+                                       const std::vector<ClassId>&);
+template Contributions explain_classes(const MappedRecallTree&, const Rows&, std::size_t,
+                                       const std::vector<ClassId>&);
+template Contributions explain_classes(const OneAgainstAll&, const Rows&, std::size_t,
+                                       const std::vector<ClassId>&);
+template Contributions explain_classes(const MappedOneAgainstAll&, const Rows&, std::size_t,
+                                       const std::vector<ClassId>&);
+template Contributions explain_routers(const RecallTree&, const Rows&, std::size_t,
+                                       const std::vector<NodeId>&);
+template Contributions explain_routers(const MappedRecallTree&, const Rows&, std::size_t,
+                                       const std::vector<NodeId>&);
+template Contributions explain_routers(const LOMTree&, const Rows&, std::size_t,
+                                       const std::vector<NodeId>&);
+template Contributions explain_routers(const MappedLOMTree&, const Rows&, std::size_t,
+                                       const std::vector<NodeId>&);
+
+}  // namespace recalltree

@@ -1,0 +1,249 @@
+#include "recalltree/paper/lom_tree.hpp"
+
+#include <algorithm>
+
+#include "recalltree/base/hints.hpp"
+#include "recalltree/paper/descent.hpp"
+
+namespace recalltree {
+
+LOMTree::LOMTree(const LOMTreeConfig& config)
+    : Learner(config.learner),
+      lom_config_(config),
+      routers_(make_weights(config.learner, true)),
+      nodes_(1) {}
+
+std::size_t LOMTree::budget() const {
+  if (lom_config_.max_nodes > 0) return lom_config_.max_nodes;
+  return n_classes_seen() > 0 ? n_classes_seen() - 1 : 0;
+}
+
+// --- Learning
+// --------------------------------------------------------------------------------------------------
+
+void LOMTree::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) {
+  std::vector<Workspace> alone(1);
+  std::swap(alone[0], team[0]);
+  Learner::learn_batch(batch, alone, first_pass);
+  std::swap(alone[0], team[0]);
+}
+
+void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
+                        bool) {
+  learner_.scale.learn(rows, i, weight, ws.x);
+  ++n_examples_;
+  // What predict would answer. The routers are looked up for what it sees and for learning at once.
+  const Example& seen = ws.x.before(ws.before);
+  const bool unchanged = &seen == &ws.x;
+  ws.shadow_margins.clear();
+  ws.margins.clear();
+  ws.routers_found.clear();
+  // What learning asks of a router and its children comes from memory while its margin is computed.
+  const auto fetch = [&](NodeId n) {
+    nodes_[n].labels.prefetch(y);
+    prefetch(&nodes_[nodes_[n].left]);
+    prefetch(&nodes_[nodes_[n].right]);
+  };
+  descend(ws.shadow_route, [&](NodeId n) {
+    const RowId router = nodes_[n].router;
+    fetch(n);
+    float margin;
+    routers_->scores(&router, 1, seen, &margin, ws.routers_found);
+    ws.shadow_margins.push_back(margin);
+    ws.margins.push_back(margin);
+    if (!unchanged)
+      routers_->scores_again(&router, 1, ws.x, &ws.margins.back(), ws.routers_found,
+                             ws.margins.size() - 1);
+    return margin;
+  });
+  ws.progress.count(weight, nodes_[ws.shadow_route.back()].majority != y);
+  see(y);
+
+  NodeId n = root_;
+  std::size_t level = 0, reused = 0, found = ws.margins.size();
+  for (;;) {
+    for (; !nodes_[n].is_leaf(); ++level) {
+      const bool known = level < ws.margins.size() && ws.shadow_route[level] == n;
+      float margin;
+      if (known) {
+        margin = ws.margins[level];
+      } else {
+        fetch(n);
+        routers_->scores(&nodes_[n].router, 1, ws.x, &margin, ws.routers_found);
+      }
+      reused += known && unchanged;
+      margin = update_router(n, margin, known ? level : found++, y, weight, ws);
+      ws.work.router_evaluations += 2;
+      n = margin > 0.0f ? nodes_[n].right : nodes_[n].left;
+    }
+    Node& leaf = nodes_[n];
+    ++ws.work.histogram_touches;
+    const double count = leaf.labels.find_or_add(y).sum += weight;
+    const LabelSums::Entry* const top = leaf.labels.find(leaf.majority);
+    if (top == nullptr || count > top->sum) leaf.majority = y;
+    if (leaf.labels.size() < 2 || !split(n)) break;
+  }
+  ws.work.progressive_evaluations += ws.shadow_margins.size() - reused;
+  nodes_[n].min_count += weight;
+  recompute_min_counts(nodes_[n].parent);
+}
+
+// Sends the class to the side on which it lies already, relative to the node: a step towards a
+// large |E[margin] - E[margin | class]|. Returns the margin after the update.
+float LOMTree::update_router(NodeId n, float margin, std::size_t found, ClassId y, double weight,
+                             Workspace& ws) {
+  Node& node = nodes_[n];
+  ++ws.work.histogram_touches;
+  LabelSums::Entry& of_class = node.labels.find_or_add(y);
+  const float target = node.margin.mean() > of_class.mean() ? -1.0f : 1.0f;
+  const Part part{routers_.get(), &node.router, &ws.x, true, &ws.routers_found, found};
+  learner_.learn({&part, 1}, 1, &margin, &target, &weight, ws.x.rate, ws.learner, false);
+  float after;
+  routers_->scores_again(&node.router, 1, ws.x, &after, ws.routers_found, found);
+  node.margin.add(weight, after);
+  of_class.add(weight, after);
+  return after;
+}
+
+bool LOMTree::split(NodeId n) {
+  if (n_routers_ >= budget()) return swap(n);
+  const auto left = static_cast<NodeId>(nodes_.size());
+  nodes_.resize(nodes_.size() + 2);
+  ++n_routers_;
+  become_router(n, left, left + 1, routers_->add_row_near(router_above(n)));
+  return true;
+}
+
+// Takes the lightest leaf and its parent from where they do little and gives them to a leaf that
+// mixes classes.
+bool LOMTree::swap(NodeId n) {
+  const LabelSums::Entry* const top = nodes_[n].labels.find(nodes_[n].majority);
+  if (nodes_[n].min_count - top->sum <=
+      lom_config_.swap_resistance * (nodes_[root_].min_count + 1.0))
+    return false;
+  NodeId leaf = root_;
+  while (!nodes_[leaf].is_leaf()) {
+    const Node& node = nodes_[leaf];
+    leaf = nodes_[node.left].min_count < nodes_[node.right].min_count ? node.left : node.right;
+  }
+  if (leaf == n) return false;
+  const NodeId freed = nodes_[leaf].parent, above = nodes_[freed].parent;
+  const NodeId sibling = nodes_[freed].left == leaf ? nodes_[freed].right : nodes_[freed].left;
+  nodes_[sibling].parent = above;
+  if (above == kNoNode)
+    root_ = sibling;
+  else
+    (nodes_[above].left == freed ? nodes_[above].left : nodes_[above].right) = sibling;
+  recompute_min_counts(above);
+  become_router(n, leaf, freed, routers_->renew(nodes_[freed].router, router_above(n)));
+  return true;
+}
+
+void LOMTree::become_router(NodeId n, NodeId left, NodeId right, RowId router) {
+  const ClassId majority = nodes_[n].majority;
+  const double half = nodes_[n].min_count / 2.0;
+  clear(left, n, majority, half);
+  clear(right, n, majority, half);
+  Node& node = nodes_[n];
+  clear(n, node.parent, majority, half);
+  node.left = left;
+  node.right = right;
+  node.router = router;
+  recompute_min_counts(node.parent);
+}
+
+void LOMTree::clear(NodeId n, NodeId parent, ClassId majority, double min_count) {
+  nodes_[n] = Node{};
+  nodes_[n].parent = parent;
+  nodes_[n].majority = majority;
+  nodes_[n].min_count = min_count;
+}
+
+// Nodes above one whose number stays the same keep theirs.
+void LOMTree::recompute_min_counts(NodeId n) {
+  for (; n != kNoNode; n = nodes_[n].parent) {
+    const double now =
+        std::min(nodes_[nodes_[n].left].min_count, nodes_[nodes_[n].right].min_count);
+    if (nodes_[n].min_count == now) return;
+    nodes_[n].min_count = now;
+  }
+}
+
+// --- Prediction
+// ------------------------------------------------------------------------------------------------
+
+void LOMTree::descend(const Example& x, std::vector<NodeId>& route,
+                      std::vector<float>& margins) const {
+  descend(route, [&](NodeId n) {
+    return margins.emplace_back(routers_->score(nodes_[n].router, x, false));
+  });
+}
+
+void LOMTree::score(const Rows& rows, std::size_t i, Workspace& ws) const {
+  learner_.scale.read(rows, i, ws.x);
+  ws.shadow_margins.clear();
+  descend(ws.x, ws.route, ws.shadow_margins);
+  ws.work.router_evaluations += ws.shadow_margins.size();
+  score_leaf(ws.route.back(), ws);
+}
+
+void LOMTree::score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+                         const Emit& emit) const {
+  Descent descent;
+  for (; begin < end; begin += descent.nodes.size()) {
+    descent.read(end - begin,
+                 [&](std::size_t e, Example& x) { learner_.scale.read(rows, begin + e, x); });
+    ws.work.router_evaluations += descent.run(
+        root_, *routers_, [&](NodeId n) { return nodes_[n].is_leaf(); },
+        [&](NodeId n) { return nodes_[n].router; },
+        [&](NodeId n, float f) { return f > 0.0f ? nodes_[n].right : nodes_[n].left; });
+    for (const NodeId n : descent.nodes) nodes_[n].labels.prefetch(nodes_[n].majority);
+    for (std::size_t e = 0; e < descent.nodes.size(); ++e) {
+      score_leaf(descent.nodes[e], ws);
+      emit(begin + e, ws.labels.data(), ws.scores.data(), ws.labels.size());
+    }
+  }
+}
+
+void LOMTree::score_leaf(NodeId leaf, Workspace& ws) const {
+  thread_local std::vector<std::pair<ClassId, double>> ranked;
+  rank_labels(leaf, ranked);
+  ws.labels.clear();
+  ws.scores.clear();
+  for (const auto& [label, count] : ranked) {
+    ws.labels.push_back(label);
+    ws.scores.push_back(static_cast<float>(count));
+  }
+}
+
+void LOMTree::rank_labels(NodeId n, std::vector<std::pair<ClassId, double>>& ranked) const {
+  const Node& leaf = nodes_[n];
+  ranked.resize(leaf.is_leaf() ? leaf.labels.size() : 0);
+  if (!ranked.empty())
+    leaf.labels.visit(
+        [&](const LabelSums::Entry& entry) { ranked[entry.arrival] = {entry.label, entry.sum}; });
+  rank_leaf(leaf.majority, ranked);
+}
+
+std::vector<std::pair<ClassId, double>> LOMTree::leaf_labels(NodeId n) const {
+  std::vector<std::pair<ClassId, double>> ranked;
+  rank_labels(n, ranked);
+  return ranked;
+}
+
+void LOMTree::rank_leaf(ClassId majority, std::vector<std::pair<ClassId, double>>& counts) {
+  if (counts.size() > 1)
+    std::stable_sort(counts.begin(), counts.end(), [&](const auto& a, const auto& b) {
+      return a.second > b.second ||
+             (a.second == b.second && a.first == majority && b.first != majority);
+    });
+  if (counts.empty() && majority != kNoClass) counts.emplace_back(majority, 1.0);
+}
+
+void LOMTree::route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const {
+  Workspace ws;
+  learner_.scale.read(rows, i, ws.x);
+  descend(ws.x, route, ws.shadow_margins);
+}
+
+}  // namespace recalltree

@@ -1,0 +1,268 @@
+#include "recalltree/paper/one_against_all.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "recalltree/base/random_bits.hpp"
+#include "recalltree/base/thread_team.hpp"
+#include "recalltree/file/mapped_one_against_all.hpp"
+#include "recalltree/paper/class_matrix.hpp"
+
+namespace recalltree {
+namespace {
+
+constexpr std::size_t kChunkRows = 128;
+constexpr std::size_t kScoresAtOnce = std::size_t{1} << 20;  // of sparse rows, of one at least
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+// A random number for every position, whoever asks first.
+std::uint64_t random_at(std::uint64_t seed, std::uint64_t example, std::uint64_t draw) {
+  return mix(seed + 0x9E3779B97F4A7C15ull * (example * 0x100000001B3ull + draw));
+}
+
+}  // namespace
+
+OneAgainstAll::OneAgainstAll(const OneAgainstAllConfig& config)
+    : Learner(config.learner),
+      all_config_(config),
+      predictors_(make_weights(config.learner, true)) {}
+
+void OneAgainstAll::begin_batch(const Batch&) { predictors_->grow_to(n_classes()); }
+
+// --- All classes
+// -----------------------------------------------------------------------------------------------
+// Classes do not depend on each other, so a block of them can learn a whole chunk of rows while
+// their weights stay in cache, and threads can share the blocks without changing the result.
+
+struct OneAgainstAll::Chunk {
+  struct Row {
+    Example x;
+    ClassId y = 0;
+    double weight = 0.0;
+    std::size_t seen_before = 0, seen = 0;  // classes seen without and with this row
+  };
+  std::vector<Row> rows;
+  std::size_t n = 0;
+};
+
+void OneAgainstAll::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) {
+  if (all_config_.negative_samples > 0) return Learner::learn_batch(batch, team, first_pass);
+  Chunk chunk;
+  chunk.rows.resize(std::min(kChunkRows, batch.n));
+  for (std::size_t begin = 0; begin < batch.n; begin += kChunkRows)
+    learn_chunk(batch, begin, std::min(begin + kChunkRows, batch.n), chunk, team);
+}
+
+void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size_t end,
+                                Chunk& chunk, std::vector<Workspace>& team) {
+  chunk.n = end - begin;
+  for (std::size_t i = 0; i < chunk.n; ++i) {
+    Chunk::Row& row = chunk.rows[i];
+    const std::size_t at = batch.row(begin + i);
+    row.y = batch.labels[at];
+    row.weight = batch.weight(at);
+    row.seen_before = order_.size();
+    if (see(row.y)) order_.add([&](ClassId& c) { c = row.y; });
+    row.seen = order_.size();
+    learner_.scale.learn(*batch.rows, at, row.weight, row.x);
+    ++n_examples_;
+  }
+
+  const std::size_t n_blocks = (order_.size() + kBlock - 1) / kBlock;
+  Pieces pieces(n_blocks, 1);
+  std::vector<std::vector<float>> best_score(team.size());
+  std::vector<std::vector<std::uint64_t>> best(team.size());
+  run_team(std::min(team.size(), n_blocks), [&](std::size_t t, std::size_t n_threads) {
+    best_score[t].assign(chunk.n, kLowest);
+    best[t].assign(chunk.n, order_.size());
+    for (std::size_t block, next; pieces.next(block, next);)
+      learn_block(block * kBlock, std::min((block + 1) * kBlock, order_.size()), chunk, best[t],
+                  best_score[t], team[t], n_threads > 1);
+  });
+
+  Workspace& ws = team[0];
+  for (std::size_t i = 0; i < chunk.n; ++i) {
+    const Chunk::Row& row = chunk.rows[i];
+    std::uint64_t winner = order_.size();
+    float top = kLowest;
+    for (std::size_t t = 0; t < team.size(); ++t) {
+      if (best[t].empty() || best[t][i] == order_.size()) continue;
+      if (winner == order_.size() || best_score[t][i] > top ||
+          (best_score[t][i] == top && best[t][i] < winner)) {
+        winner = best[t][i];
+        top = best_score[t][i];
+      }
+    }
+    ws.progress.count(row.weight, winner == order_.size() || order_[winner] != row.y);
+    ++ws.work.examples_learned;
+    ws.work.predictor_evaluations += row.seen;
+  }
+}
+
+// Classes [begin, end) of order_, all rows of the chunk in turn.
+void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,
+                                std::vector<std::uint64_t>& best, std::vector<float>& best_score,
+                                Workspace& ws, bool shared) {
+  RowId rows[kBlock];
+  float p[kBlock], q[kBlock], targets[kBlock];
+  double importance[kBlock];
+  for (std::size_t c = begin; c < end; ++c) rows[c - begin] = order_[c];
+  for (std::size_t i = 0; i < chunk.n; ++i) {
+    const Chunk::Row& row = chunk.rows[i];
+    if (row.seen <= begin) continue;
+    const std::size_t n = std::min(end, row.seen) - begin;
+    predictors_->scores(rows, n, row.x, p, shared);
+    const float* predicted = p;
+    if (const Example& seen = row.x.before(ws.before); &seen != &row.x) {
+      predictors_->scores(rows, n, seen, q, shared);
+      predicted = q;
+    }
+    for (std::size_t c = 0; c < n; ++c) {
+      targets[c] = rows[c] == row.y ? 1.0f : -1.0f;
+      importance[c] = row.weight;
+      const bool first = best[i] == order_.size();
+      if (begin + c < row.seen_before && (first || predicted[c] > best_score[i] ||
+                                          (predicted[c] == best_score[i] && begin + c < best[i]))) {
+        best_score[i] = predicted[c];
+        best[i] = begin + c;
+      }
+    }
+    const Part part{predictors_.get(), rows, &row.x, true};
+    learner_.learn({&part, 1}, n, p, targets, importance, row.x.rate, ws.learner, shared);
+  }
+}
+
+// --- Negative gradient subsampling
+// -----------------------------------------------------------------------------
+
+void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
+                              Workspace& ws, bool shared) {
+  const std::uint64_t t = std::atomic_ref(n_examples_).fetch_add(1);
+  const std::size_t known = order_.size();
+
+  // Knowing what predict would have said takes every class; do it so rarely that it does not
+  // dominate.
+  const std::size_t m = all_config_.negative_samples;
+  if (t % ((known + m) / (m + 1) + (known == 0)) == 0) {
+    ClassId winner = kNoClass;
+    if (known > 0) {
+      ws.shared = shared;
+      score(rows, i, ws);
+      winner = ws.labels[static_cast<std::size_t>(
+          std::max_element(ws.scores.begin(), ws.scores.end()) - ws.scores.begin())];
+      ws.work.predictor_evaluations -= known;
+      ws.work.progressive_evaluations += known;
+    }
+    ws.progress.count(weight, winner != y);
+  }
+
+  learner_.scale.learn(rows, i, weight, ws.x);
+  if (see(y)) order_.add([&](ClassId& c) { c = y; });
+  sample_negatives(t, y, order_.size(), ws);
+  const std::size_t n = ws.rows.size();
+  const double others = static_cast<double>(order_.size()) - 1.0;
+  ws.targets.assign(n, -1.0f);
+  ws.targets[0] = 1.0f;
+  ws.importance.assign(n, n > 1 ? weight * others / static_cast<double>(n - 1) : 0.0);
+  ws.importance[0] = weight;
+  ws.scores.resize(n);
+  predictors_->scores(ws.rows.data(), n, ws.x, ws.scores.data(), shared);
+  ws.work.predictor_evaluations += n;
+  const Part part{predictors_.get(), ws.rows.data(), &ws.x, true};
+  learner_.learn({&part, 1}, n, ws.scores.data(), ws.targets.data(), ws.importance.data(),
+                 ws.x.rate, ws.learner, shared);
+}
+
+// ws.rows = y and negative_samples other classes, each set of them equally likely (Floyd's
+// algorithm).
+void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen,
+                                     Workspace& ws) const {
+  ws.rows.assign(1, y);
+  if (n_seen <= std::size_t{all_config_.negative_samples} + 1) {
+    for (std::size_t c = 0; c < n_seen; ++c)
+      if (order_[c] != y) ws.rows.push_back(order_[c]);
+    return;
+  }
+  if (ws.stamps.size() < n_seen) ws.stamps.resize(n_seen, 0);
+  ++ws.stamp;
+  const std::size_t others =
+      n_seen - 1;  // y's place among the classes is taken by the last of them
+  for (std::size_t j = others - all_config_.negative_samples; j < others; ++j) {
+    std::size_t pick = random_at(all_config_.seed, example, j) % (j + 1);
+    if (ws.stamps[pick] == ws.stamp) pick = j;
+    ws.stamps[pick] = ws.stamp;
+    ws.rows.push_back(order_[pick] == y ? order_[others] : order_[pick]);
+  }
+}
+
+// --- Prediction
+// ------------------------------------------------------------------------------------------------
+
+void OneAgainstAll::score(const Rows& rows, std::size_t i, Workspace& ws) const {
+  learner_.scale.read(rows, i, ws.x);
+  all_classes(ws.labels);
+  const std::size_t n = ws.labels.size();
+  ws.scores.resize(n);
+  predictors_->scores(ws.labels.data(), n, ws.x, ws.scores.data(), ws.shared);
+  ws.work.predictor_evaluations += n;
+}
+
+void OneAgainstAll::all_classes(std::vector<ClassId>& classes) const {
+  classes.resize(order_.size());
+  for (std::size_t c = 0; c < classes.size(); ++c) classes[c] = order_[c];
+}
+
+std::shared_ptr<const void> OneAgainstAll::prepare_prediction(std::size_t) const {
+  const auto* dense = dynamic_cast<const DenseWeights*>(predictors_.get());
+  if (dense == nullptr) return nullptr;
+  auto matrix = std::make_shared<ClassMatrix>();
+  for (std::size_t c = 0; c < order_.size(); ++c)
+    matrix->add(order_[c], dense->values(order_[c]), dense->bias(order_[c]));
+  return matrix;
+}
+
+void OneAgainstAll::score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+                               const Emit& emit) const {
+  const auto read = [&](std::size_t row, Example& x) { learner_.scale.read(rows, row, x); };
+  if (const auto* matrix = static_cast<const ClassMatrix*>(ws.prepared))
+    return matrix->score(config_.n_features, begin, end, ws, read, emit);
+  const std::size_t n = order_.size();
+  all_classes(ws.labels);
+  const std::size_t at_once = std::max(std::size_t{1}, kScoresAtOnce / std::max(n, std::size_t{1}));
+  for (std::size_t next; begin < end; begin = next) {
+    next = std::min(end, begin + at_once);
+    ws.scores.resize((next - begin) * n);
+    predictors_->score_groups({{ws.labels.data(), n, begin, next}}, read, ws.scores.data());
+    ws.work.predictor_evaluations += ws.scores.size();
+    for (std::size_t row = begin; row < next; ++row)
+      emit(row, ws.labels.data(), ws.scores.data() + (row - begin) * n, n);
+  }
+}
+
+// --- State
+// -----------------------------------------------------------------------------------------------------
+
+State OneAgainstAll::save() {
+  State state;
+  save_common(state);
+  predictors_->save("predictors", state);
+  std::vector<std::uint32_t> order;
+  for (std::size_t c = 0; c < order_.size(); ++c) order.push_back(order_[c]);
+  state.put("classes.order", order);
+  return state;
+}
+
+void OneAgainstAll::load(const State& state) {
+  // A view of the state checks it all, before anything is taken from it.
+  MappedOneAgainstAll(all_config_, state).check();
+  load_common(state);
+  predictors_->load("predictors", state);
+  for (const ClassId c : state.get<std::uint32_t>("classes.order"))
+    order_.add([&](ClassId& slot) { slot = c; });
+}
+
+std::vector<std::pair<std::string, std::size_t>> OneAgainstAll::memory() const {
+  return {{"predictors", predictors_->bytes()}, {"feature_scale", learner_.scale.bytes()}};
+}
+
+}  // namespace recalltree
