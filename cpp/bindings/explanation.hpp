@@ -2,8 +2,8 @@
 #pragma once
 
 #include "arrays.hpp"
+#include "recalltree/model/explanation.hpp"
 #include "recalltree/model/predictor.hpp"
-#include "recalltree/paper/explanation.hpp"
 #include "rows.hpp"
 
 namespace recalltree::bindings {

@@ -12,6 +12,7 @@
 
 #include "arrays.hpp"
 #include "options.hpp"
+#include "recalltree/file/load_checked.hpp"
 #include "recalltree/file/mapped_model.hpp"
 #include "recalltree/model/learner.hpp"
 #include "rows.hpp"
@@ -125,7 +126,7 @@ void bind_prediction(nb::class_<Model>& c) {
 }
 
 // What the learners share beside predicting.
-template <class Model>
+template <class Mapped, class Model>
 void bind_learning(nb::class_<Model>& c) {
   c.def(
       "learn",
@@ -154,7 +155,11 @@ void bind_learning(nb::class_<Model>& c) {
       "from_state",
       [](nb::dict state, nb::kwargs config) {
         nb::object made = nb::type<Model>()(**config);
-        nb::cast<Model&>(made).load(to_state(state));
+        Model& model = nb::cast<Model&>(made);
+        if constexpr (std::is_void_v<Mapped>)
+          model.load(to_state(state));
+        else
+          load_checked<Mapped>(model, to_state(state));
         return made;
       },
       "state"_a, "config"_a);
@@ -171,13 +176,14 @@ void bind_mapped(nb::class_<Model>& c) {
   });
 }
 
-template <class Model>
+// Mapped: the view that checks the state of a learner.
+template <class Mapped = void, class Model>
 void bind_common(nb::class_<Model>& c) {
   bind_prediction(c);
   if constexpr (std::is_base_of_v<MappedModel, Model>)
     bind_mapped(c);
   else
-    bind_learning(c);
+    bind_learning<Mapped>(c);
 }
 
 }  // namespace recalltree::bindings

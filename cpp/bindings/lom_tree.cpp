@@ -89,7 +89,7 @@ void bind(nb::module_& m, const char* name) {
   bind_views(c);
   bind_routers(c);
   bind_explain_routers(c);
-  bind_common(c);
+  bind_common<MappedLOMTree>(c);
 }
 
 }  // namespace

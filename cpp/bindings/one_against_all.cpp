@@ -40,7 +40,7 @@ void bind(nb::module_& m, const char* name) {
   c.def_prop_ro("config", &config_of<Model>);
   c.def("predictor", &predictor<Model>, "class_id"_a);
   bind_explain_classes(c);
-  bind_common(c);
+  bind_common<MappedOneAgainstAll>(c);
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ void bind(nb::module_& m, const char* name) {
   bind_explain_classes(c);
   bind_routers(c);
   bind_explain_routers(c);
-  bind_common(c);
+  bind_common<MappedRecallTree>(c);
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 // One contiguous row per model, padded with zeros to a multiple of kLanes.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "recalltree/file/mapped_weights.hpp"
-#include "recalltree/kernels/kernels.hpp"
+#include "recalltree/linear/dense_scoring.hpp"
 
 namespace recalltree {
 namespace {
@@ -32,20 +31,21 @@ class MappedDenseWeights final : public MappedWeights {
       }
   }
 
-  void scores(const RowId* rows, std::size_t n, const Example& x, float* out) const override {
-    const auto dot = kernels().dot;
+  void scores(const RowId* rows, std::size_t n, const Example& x, float* out, bool) const override {
     if constexpr (kInPlace) {
-      for (std::size_t i = 0; i < n; ++i)
-        out[i] = dot(values_.data() + rows[i] * n_, x.dense.data(), n_) + bias_[rows[i]];
+      score_dense_rows(rows, n, x, n_, [&](RowId row, std::size_t) { return values(row); }, out);
     } else {
       thread_local AlignedFloats wide;
-      wide.reserve(n_);
-      for (std::size_t i = 0; i < n; ++i) {
-        const Stored* row = values_.data() + rows[i] * n_;
-        std::transform(row, row + n_, wide.data(), [](Stored v) { return widen(v); });
-        out[i] = dot(wide.data(), x.dense.data(), n_) + bias_[rows[i]];
-      }
+      wide.reserve(2 * kDenseRowsAtOnce * n_);
+      const auto widened = [&](RowId row, std::size_t place) {
+        const Stored* const narrow = values_.data() + row * n_;
+        std::transform(narrow, narrow + n_, wide.data() + place * n_,
+                       [](Stored v) { return widen(v); });
+        return wide.data() + place * n_;
+      };
+      score_dense_rows(rows, n, x, n_, widened, out);
     }
+    for (std::size_t i = 0; i < n; ++i) out[i] += bias(rows[i]);
   }
 
   RowContents contents(RowId row) const override {

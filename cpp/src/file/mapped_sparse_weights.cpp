@@ -1,13 +1,57 @@
 // By feature, and by row within a feature: a weight is found by searching its feature's rows.
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
-#include <numeric>
+#include <mutex>
 
 #include "recalltree/file/mapped_weights.hpp"
+#include "recalltree/linear/sparse_scoring.hpp"
 
 namespace recalltree {
 namespace {
+
+// Rows and weights of one feature. A directory, where there is one, says at which of them each
+// stretch of 2^shift rows begins.
+template <class Stored>
+struct MappedColumn {
+  const std::uint32_t* rows = nullptr;
+  const Stored* values = nullptr;
+  std::uint32_t n = 0, shift = 0;
+  const std::uint32_t* directory = nullptr;
+  std::size_t n_rows = 0;  // of all features
+
+  bool empty() const { return n == 0; }
+  std::size_t size() const { return n; }
+  bool is_read_whole(std::size_t asked) const { return asked > n / 4; }
+  void prefetch(RowId row) const {
+    if (directory != nullptr) {
+      const std::uint32_t begin = directory[row >> shift];
+      recalltree::prefetch(rows + begin);
+      recalltree::prefetch(values + begin);
+    }
+  }
+  const Stored* find(RowId row) const {
+    std::size_t begin = 0, length = n;
+    if (directory != nullptr) {
+      begin = directory[row >> shift];
+      length = directory[(row >> shift) + 1] - begin;
+    }
+    // No branches to mispredict.
+    while (length > 0) {
+      const std::size_t half = length / 2;
+      const bool below = rows[begin + half] < row;
+      begin += below ? half + 1 : 0;
+      length = below ? length - half - 1 : half;
+    }
+    return begin < n && rows[begin] == row ? values + begin : nullptr;
+  }
+  template <class Visit>
+  void visit(Visit visit) const {
+    for (std::size_t i = 0; i < n; ++i)
+      if (rows[i] < n_rows) visit(rows[i], widen(values[i]));
+  }
+};
 
 template <class Stored>
 class MappedSparseWeights final : public MappedWeights {
@@ -25,33 +69,42 @@ class MappedSparseWeights final : public MappedWeights {
     if (offsets_.size() - 1 > n_features) fail("offsets' has more features than the model");
   }
 
-  void scores(const RowId* rows, std::size_t n, const Example& x, float* out) const override {
-    if (n * 4 >= size() && n > 1)
-      score_all(rows, n, x, out);
-    else
-      search(rows, n, x, out);
+  void scores(const RowId* rows, std::size_t n, const Example& x, float* out, bool) const override {
+    for (std::size_t i = 0; i < n; ++i) out[i] = bias_[rows[i]];
+    for (std::size_t k = 0; k < x.keys.size(); ++k) {
+      const auto here = column(x.keys[k]);
+      for (std::size_t i = 0; i < n && !here.empty(); ++i)
+        if (const Stored* const weight = here.find(rows[i])) out[i] += widen(*weight) * x.values[k];
+    }
+  }
+  std::unique_ptr<ExampleScorer> example_scorer() const override {
+    return std::make_unique<SparseExampleScorer<MappedSparseWeights>>(*this);
+  }
+  void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
+                    float* out) const override {
+    SparseGroupScorer(*this).score(groups, read, out);
   }
 
   RowContents contents(RowId row) const override {
     RowContents all = bias_contents(row);
-    for (std::size_t key = 0; key + 1 < offsets_.size(); ++key) {
-      const Column c = column(key);
-      const std::size_t at = find(c.begin, c.end, row);
-      if (at == c.end || rows_[at] != row) continue;
-      all.keys.push_back(static_cast<std::uint32_t>(key));
-      all.weights.push_back(widen(values_[at]));
-      all.accumulators.push_back(accumulator(at));
+    for (std::uint32_t feature = 0; feature + 1 < offsets_.size(); ++feature) {
+      const auto here = column(feature);
+      const Stored* const weight = here.find(row);
+      if (weight == nullptr) continue;
+      all.keys.push_back(feature);
+      all.weights.push_back(widen(*weight));
+      all.accumulators.push_back(accumulator(static_cast<std::size_t>(weight - values_.data())));
     }
     return all;
   }
 
   void check() const override {
-    for (std::size_t key = 0; key + 1 < offsets_.size(); ++key) {
-      const Column c = column(key);
-      for (std::size_t at = c.begin; at < c.end; ++at) {
+    for (std::size_t feature = 0; feature + 1 < offsets_.size(); ++feature) {
+      const auto [begin, end] = range(feature);
+      for (std::size_t at = begin; at < end; ++at) {
         if (rows_[at] >= size()) fail("rows' names a row that does not exist");
-        if (at > c.begin && rows_[at - 1] >= rows_[at])
-          fail("rows' is not increasing within feature " + std::to_string(key));
+        if (at > begin && rows_[at - 1] >= rows_[at])
+          fail("rows' is not increasing within feature " + std::to_string(feature));
         if (!std::isfinite(widen(values_[at])))
           fail("weights' holds " + std::to_string(widen(values_[at])) + " at position " +
                std::to_string(at));
@@ -67,71 +120,74 @@ class MappedSparseWeights final : public MappedWeights {
            accumulators_.size_bytes() + bias_.size_bytes() + bias_accumulators_.size_bytes();
   }
 
+  MappedColumn<Stored> column(std::uint32_t feature) const {
+    if (has_directory_.load(std::memory_order_acquire))
+      return feature < columns_.size() ? columns_[feature] : MappedColumn<Stored>{};
+    return column_in_file(feature);
+  }
+
+  // Many examples are worth a directory.
+  void expect_examples(std::size_t n) const override {
+    if (n * kWeightsPerExample < rows_.size()) return;
+    std::call_once(made_directory_, [this] { make_directory(); });
+  }
+
  private:
-  struct Column {
+  // Columns of fewer rows have no directory.
+  static constexpr std::uint32_t kIndexed = 32;
+  // Rows that a stretch of the directory has, on average.
+  static constexpr std::uint32_t kInStretch = 8;
+  static constexpr std::size_t kWeightsPerExample = 1024;
+
+  struct Range {
     std::size_t begin, end;
   };
-  Column column(std::size_t key) const {
-    if (key + 1 >= offsets_.size()) return {0, 0};
-    const std::size_t end = std::min<std::size_t>(offsets_[key + 1], rows_.size());
-    return {std::min<std::size_t>(offsets_[key], end), end};
+  Range range(std::size_t feature) const {
+    if (feature + 1 >= offsets_.size()) return {0, 0};
+    const std::size_t end = std::min<std::size_t>(offsets_[feature + 1], rows_.size());
+    return {std::min<std::size_t>(offsets_[feature], end), end};
   }
 
-  // The first place in [begin, end) whose row is not below `row`. No branches to mispredict.
-  std::size_t find(std::size_t begin, std::size_t end, RowId row) const {
-    std::size_t length = end - begin;
-    while (length > 0) {
-      const std::size_t half = length / 2;
-      const bool below = rows_[begin + half] < row;
-      begin += below ? half + 1 : 0;
-      length = below ? length - half - 1 : half;
-    }
-    return begin;
+  MappedColumn<Stored> column_in_file(std::size_t feature) const {
+    const auto [begin, end] = range(feature);
+    MappedColumn<Stored> found;
+    found.rows = rows_.data() + begin;
+    found.values = values_.data() + begin;
+    found.n = static_cast<std::uint32_t>(end - begin);
+    found.n_rows = size();
+    return found;
   }
 
-  // A few rows: each is searched for in every feature, in the order of the rows, so that a search
-  // begins where the last one ended.
-  void search(const RowId* rows, std::size_t n, const Example& x, float* out) const {
-    thread_local std::vector<std::uint32_t> order;
-    order.resize(n);
-    std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return rows[a] < rows[b]; });
-    for (std::size_t i = 0; i < n; ++i) out[i] = bias_[rows[i]];
-    for (std::size_t k = 0; k < x.keys.size(); ++k) {
-      const Column c = column(x.keys[k]);
-      const float z = x.values[k];
-      std::size_t at = c.begin;
-      for (const std::uint32_t i : order) {
-        at = gallop(at, c.end, rows[i]);
-        if (at == c.end) break;
-        if (rows_[at] == rows[i]) out[i] += widen(values_[at]) * z;
+  // The columns keep what the file said when the directory was made, whatever it says later.
+  void make_directory() const {
+    std::vector<std::size_t> starts;
+    for (std::size_t feature = 0; feature + 1 < offsets_.size(); ++feature) {
+      MappedColumn<Stored> column = column_in_file(feature);
+      starts.push_back(directory_.size());
+      if (column.n >= kIndexed) {
+        const std::size_t rows_in_stretch =
+            std::max<std::size_t>(1, size() * kInStretch / column.n);
+        column.shift = static_cast<std::uint32_t>(std::bit_width(rows_in_stretch) - 1);
+        const std::size_t n_stretches = ((size() - 1) >> column.shift) + 1;
+        std::size_t next = 0;
+        for (std::uint32_t i = 0; i < column.n; ++i)
+          for (const std::size_t stretch = column.rows[i] >> column.shift;
+               next < n_stretches && next <= stretch; ++next)
+            directory_.push_back(i);
+        for (; next <= n_stretches; ++next) directory_.push_back(column.n);
       }
+      columns_.push_back(column);
     }
-  }
-  std::size_t gallop(std::size_t begin, std::size_t end, RowId row) const {
-    for (std::size_t step = 1;; step *= 2) {
-      if (step >= end - begin) return find(begin, end, row);
-      if (rows_[begin + step] >= row) return find(begin, begin + step, row);
-      begin += step + 1;
-      if (begin == end) return end;
-    }
+    for (std::size_t feature = 0; feature < columns_.size(); ++feature)
+      if (columns_[feature].n >= kIndexed)
+        columns_[feature].directory = directory_.data() + starts[feature];
+    has_directory_.store(true, std::memory_order_release);
   }
 
-  // Most rows: the features are read from end to end, which is quicker than searching.
-  void score_all(const RowId* rows, std::size_t n, const Example& x, float* out) const {
-    thread_local std::vector<float> sums;
-    sums.assign(bias_.begin(), bias_.end());
-    for (std::size_t k = 0; k < x.keys.size(); ++k) {
-      const Column c = column(x.keys[k]);
-      const float z = x.values[k];
-      for (std::size_t at = c.begin; at < c.end; ++at)
-        if (const std::uint32_t row = rows_[at]; row < sums.size())
-          sums[row] += widen(values_[at]) * z;
-    }
-    for (std::size_t i = 0; i < n; ++i) out[i] = sums[rows[i]];
-  }
-
+  mutable std::once_flag made_directory_;
+  mutable std::atomic<bool> has_directory_{false};
+  mutable std::vector<std::uint32_t> directory_;
+  mutable std::vector<MappedColumn<Stored>> columns_;
   std::span<const std::uint64_t> offsets_;
   std::span<const std::uint32_t> rows_;
   std::span<const Stored> values_;

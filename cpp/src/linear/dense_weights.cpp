@@ -3,20 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "recalltree/base/hints.hpp"
 #include "recalltree/base/intended_race.hpp"
 #include "recalltree/kernels/kernels.hpp"
+#include "recalltree/linear/dense_scoring.hpp"
 
 namespace recalltree {
-namespace {
-
-// The hardware follows once it has seen the first lines.
-inline void prefetch_row(const float* row, std::size_t n) {
-  prefetch(row, std::min<std::size_t>(n, 8 * kLanes));
-}
-
-}  // namespace
-
 RowId DenseWeights::add_row() {
   return static_cast<RowId>(rows_.add([this](Row& row) {
     row.values = static_cast<float*>(values_.allocate(n_ * sizeof(float)));
@@ -29,22 +20,8 @@ float DenseWeights::bias(RowId row) const { return bias_ ? relaxed_load(rows_[ro
 
 void DenseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out,
                           bool) const {
-  constexpr std::size_t kAtOnce = 16;
-  const float* values[2 * kAtOnce];  // of these rows, and of those that come next
-  const auto fetch = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < std::min(end, n); ++i) {
-      values[i % (2 * kAtOnce)] = rows_[rows[i]].values;
-      prefetch_row(values[i % (2 * kAtOnce)], n_);
-    }
-  };
-  fetch(0, kAtOnce);
-  for (std::size_t begin = 0; begin < n; begin += kAtOnce) {
-    fetch(begin + kAtOnce, begin + 2 * kAtOnce);
-    const std::size_t m = std::min(kAtOnce, n - begin);
-    kernels().dot_block(x.dense.data(), n_, 1, values + begin % (2 * kAtOnce), m, n_, out + begin,
-                        m);
-    for (std::size_t i = begin; i < begin + m; ++i) out[i] += bias(rows[i]);
-  }
+  score_dense_rows(rows, n, x, n_, [&](RowId row, std::size_t) { return rows_[row].values; }, out);
+  for (std::size_t i = 0; i < n; ++i) out[i] += bias(rows[i]);
 }
 
 void DenseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x,

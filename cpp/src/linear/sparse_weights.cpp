@@ -5,6 +5,7 @@
 
 #include "recalltree/base/hints.hpp"
 #include "recalltree/base/intended_race.hpp"
+#include "recalltree/linear/sparse_scoring.hpp"
 
 namespace recalltree {
 
@@ -43,8 +44,8 @@ void SparseWeights::release(RowId row) {
 }
 
 void SparseWeights::make_room(SparseColumn& column, std::size_t more) {
-  if (!column.has_room_for(column.size + more))
-    rebuild(column, SparseColumn::buckets_for(column.size + more));
+  if (!column.has_room_for(column.n_rows + more))
+    rebuild(column, SparseColumn::buckets_for(column.n_rows + more));
 }
 
 // Moves a column to another number of buckets, without the slots of retired rows.
@@ -56,7 +57,7 @@ void SparseWeights::rebuild(SparseColumn& column, std::size_t n_buckets) {
   visit(column,
         [&](RowId row, float value, float accumulated) { larger.put(row, value, accumulated); });
   // What was not put again belonged to retired rows.
-  for (std::size_t b = 0; larger.size < column.size && b < column.n_buckets; ++b)
+  for (std::size_t b = 0; larger.n_rows < column.n_rows && b < column.n_buckets; ++b)
     for (const std::uint32_t id : column.buckets[b].rows_plus_1)
       if (id != 0 && rows_[id - 1].retired) {
         rows_[id - 1].n_slots.fetch_sub(1, std::memory_order_relaxed);
@@ -65,7 +66,7 @@ void SparseWeights::rebuild(SparseColumn& column, std::size_t n_buckets) {
   if (column.buckets) arena_.release(column.buckets, SparseColumn::bytes(column.n_buckets));
   column.buckets = larger.buckets;
   column.n_buckets = larger.n_buckets;
-  column.size = larger.size;
+  column.n_rows = larger.n_rows;
 }
 
 template <class Visit>
@@ -79,11 +80,12 @@ void SparseWeights::visit(const SparseColumn& column, Visit visit) const {
 void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out,
                            bool shared) const {
   if (n == 0) return;
-  for (std::size_t i = 0; i < n; ++i) out[i] = bias_ ? relaxed_load(rows_[rows[i]].bias) : 0.0f;
+  for (std::size_t i = 0; i < n; ++i) out[i] = bias(rows[i]);
   // One thread alone can fetch the next features' buckets while it works on this one's.
   const auto fetch = [&](std::size_t k) {
-    if (const SparseColumn* next = shared ? nullptr : column(x.keys, k))
-      for (std::size_t i = 0; i < n; ++i) prefetch(next->home(rows[i]));
+    if (shared || k >= x.keys.size()) return;
+    if (const SparseBuckets next = column(x.keys[k]); !next.empty())
+      for (std::size_t i = 0; i < n; ++i) next.prefetch(rows[i]);
   };
   const std::size_t ahead = 1 + kInFlight / n;
   for (std::size_t k = 0; k < ahead; ++k) fetch(k);
@@ -153,7 +155,7 @@ void SparseWeights::sweep() {
     if (column == nullptr || column->buckets == nullptr) continue;
     std::size_t live = 0;
     visit(*column, [&](RowId, float, float) { ++live; });
-    if (live < column->size) rebuild(*column, SparseColumn::buckets_for(live));
+    if (live < column->n_rows) rebuild(*column, SparseColumn::buckets_for(live));
   }
   for (const RowId row : retired_) release(row);
   retired_.clear();
@@ -247,6 +249,17 @@ void SparseWeights::load(const std::string& name, const State& state) {
       rows_[rows[k]].n_slots.fetch_add(1, std::memory_order_relaxed);
     }
   }
+}
+
+// --- Many examples at a time
+
+std::unique_ptr<ExampleScorer> SparseWeights::example_scorer() const {
+  return std::make_unique<SparseExampleScorer<SparseWeights>>(*this);
+}
+
+void SparseWeights::score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
+                                 float* out) const {
+  SparseGroupScorer(*this).score(groups, read, out);
 }
 
 }  // namespace recalltree

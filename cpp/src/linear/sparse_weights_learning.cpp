@@ -140,7 +140,7 @@ void SparseWeights::accumulate_alone(const RowId* rows, std::size_t n, const Exa
   };
   // A new one, for the l-th row that learns. If the column must grow, all that follow find room.
   const auto add = [&](std::size_t l, std::size_t k) {
-    if (!columns[k]->has_room_for(columns[k]->size + 1)) {
+    if (!columns[k]->has_room_for(columns[k]->n_rows + 1)) {
       std::size_t missing = 0;
       for (std::size_t other = l; other < n_learning; ++other)
         missing += find(learning[other], k) == nullptr;
@@ -220,7 +220,7 @@ void SparseWeights::accumulate_shared(const RowId* rows, std::size_t n, const Ex
     const auto find = [&](std::size_t i) {
       return column.buckets == nullptr ? nullptr : column.find(rows[i]);
     };
-    if (!column.has_room_for(column.size + n)) {
+    if (!column.has_room_for(column.n_rows + n)) {
       // Nearly full: make room for those that learn and are really new.
       std::size_t missing = 0;
       for (std::size_t i = 0; i < n; ++i) missing += weighted_g2[i] != 0.0f && find(i) == nullptr;

@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "recalltree/base/hints.hpp"
-#include "recalltree/paper/descent.hpp"
 
 namespace recalltree {
 
 LOMTree::LOMTree(const LOMTreeConfig& config)
-    : Learner(config.learner),
+    : LOMTreePrediction(config.learner),
       lom_config_(config),
       routers_(make_weights(config.learner, true)),
       nodes_(1) {}
@@ -19,7 +18,6 @@ std::size_t LOMTree::budget() const {
 }
 
 // --- Learning
-// --------------------------------------------------------------------------------------------------
 
 void LOMTree::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) {
   std::vector<Workspace> alone(1);
@@ -169,81 +167,69 @@ void LOMTree::recompute_min_counts(NodeId n) {
   }
 }
 
-// --- Prediction
-// ------------------------------------------------------------------------------------------------
+// --- State
 
-void LOMTree::descend(const Example& x, std::vector<NodeId>& route,
-                      std::vector<float>& margins) const {
-  descend(route, [&](NodeId n) {
-    return margins.emplace_back(routers_->score(nodes_[n].router, x, false));
-  });
-}
-
-void LOMTree::score(const Rows& rows, std::size_t i, Workspace& ws) const {
-  learner_.scale.read(rows, i, ws.x);
-  ws.shadow_margins.clear();
-  descend(ws.x, ws.route, ws.shadow_margins);
-  ws.work.router_evaluations += ws.shadow_margins.size();
-  score_leaf(ws.route.back(), ws);
-}
-
-void LOMTree::score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
-                         const Emit& emit) const {
-  Descent descent;
-  for (; begin < end; begin += descent.nodes.size()) {
-    descent.read(end - begin,
-                 [&](std::size_t e, Example& x) { learner_.scale.read(rows, begin + e, x); });
-    ws.work.router_evaluations += descent.run(
-        root_, *routers_, [&](NodeId n) { return nodes_[n].is_leaf(); },
-        [&](NodeId n) { return nodes_[n].router; },
-        [&](NodeId n, float f) { return f > 0.0f ? nodes_[n].right : nodes_[n].left; });
-    for (const NodeId n : descent.nodes) nodes_[n].labels.prefetch(nodes_[n].majority);
-    for (std::size_t e = 0; e < descent.nodes.size(); ++e) {
-      score_leaf(descent.nodes[e], ws);
-      emit(begin + e, ws.labels.data(), ws.scores.data(), ws.labels.size());
+State LOMTree::save() {
+  State state;
+  save_common(state);
+  std::vector<RowId> rows;  // in the order of their nodes, whatever swaps did to their numbers
+  LOMTreeArrays<Owned> saved;
+  saved.root = {root_};
+  saved.offsets = {0};
+  for (const Node& node : nodes_) {
+    saved.left.push_back(node.left);
+    saved.right.push_back(node.right);
+    saved.parent.push_back(node.parent);
+    saved.router.push_back(node.is_leaf() ? kNoRow : static_cast<RowId>(rows.size()));
+    if (!node.is_leaf()) rows.push_back(node.router);
+    saved.majority.push_back(node.majority);
+    saved.min_count.push_back(node.min_count);
+    saved.margins.insert(saved.margins.end(), {node.margin.sum, node.margin.weight});
+    for (const LabelSums::Entry& entry : node.labels.in_order_of_arrival()) {
+      saved.labels.push_back(entry.label);
+      saved.values.insert(saved.values.end(), {entry.sum, entry.weight});
     }
+    saved.offsets.push_back(saved.labels.size());
+  }
+  routers_->save("routers", state, rows);
+  put_fields(std::move(saved), state);
+  return state;
+}
+
+void LOMTree::load(const State& state) {
+  LOMTreeArrays<Viewed> saved;
+  view_fields(saved, state);
+  load_common(state);
+  routers_->load("routers", state);
+  root_ = saved.root[0];
+  nodes_.clear();
+  nodes_.resize(saved.left.size());
+  n_routers_ = 0;
+  for (NodeId n = 0; n < nodes_.size(); ++n) {
+    Node& node = nodes_[n];
+    node.left = saved.left[n];
+    node.right = saved.right[n];
+    node.parent = saved.parent[n];
+    node.router = saved.router[n];
+    node.majority = saved.majority[n];
+    node.min_count = saved.min_count[n];
+    node.margin = {saved.margins[2 * n], saved.margins[2 * n + 1]};
+    for (std::size_t i = saved.offsets[n]; i < saved.offsets[n + 1]; ++i) {
+      LabelSums::Entry& entry = node.labels.find_or_add(saved.labels[i]);
+      entry.sum = saved.values[2 * i];
+      entry.weight = saved.values[2 * i + 1];
+    }
+    n_routers_ += !node.is_leaf();
   }
 }
 
-void LOMTree::score_leaf(NodeId leaf, Workspace& ws) const {
-  thread_local std::vector<std::pair<ClassId, double>> ranked;
-  rank_labels(leaf, ranked);
-  ws.labels.clear();
-  ws.scores.clear();
-  for (const auto& [label, count] : ranked) {
-    ws.labels.push_back(label);
-    ws.scores.push_back(static_cast<float>(count));
-  }
-}
-
-void LOMTree::rank_labels(NodeId n, std::vector<std::pair<ClassId, double>>& ranked) const {
-  const Node& leaf = nodes_[n];
-  ranked.resize(leaf.is_leaf() ? leaf.labels.size() : 0);
-  if (!ranked.empty())
-    leaf.labels.visit(
-        [&](const LabelSums::Entry& entry) { ranked[entry.arrival] = {entry.label, entry.sum}; });
-  rank_leaf(leaf.majority, ranked);
-}
-
-std::vector<std::pair<ClassId, double>> LOMTree::leaf_labels(NodeId n) const {
-  std::vector<std::pair<ClassId, double>> ranked;
-  rank_labels(n, ranked);
-  return ranked;
-}
-
-void LOMTree::rank_leaf(ClassId majority, std::vector<std::pair<ClassId, double>>& counts) {
-  if (counts.size() > 1)
-    std::stable_sort(counts.begin(), counts.end(), [&](const auto& a, const auto& b) {
-      return a.second > b.second ||
-             (a.second == b.second && a.first == majority && b.first != majority);
-    });
-  if (counts.empty() && majority != kNoClass) counts.emplace_back(majority, 1.0);
-}
-
-void LOMTree::route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const {
-  Workspace ws;
-  learner_.scale.read(rows, i, ws.x);
-  descend(ws.x, route, ws.shadow_margins);
+std::vector<std::pair<std::string, std::size_t>> LOMTree::memory() const {
+  std::size_t labels = 0;
+  for (const Node& node : nodes_) labels += node.labels.bytes();
+  return {{"routers", routers_->bytes()},
+          {"nodes", nodes_.capacity() * sizeof(Node)},
+          {"label_statistics", labels},
+          {"feature_scale", learner_.scale.bytes()}};
 }
 
 }  // namespace recalltree

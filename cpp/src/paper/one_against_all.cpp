@@ -5,14 +5,11 @@
 
 #include "recalltree/base/random_bits.hpp"
 #include "recalltree/base/thread_team.hpp"
-#include "recalltree/file/mapped_one_against_all.hpp"
-#include "recalltree/paper/class_matrix.hpp"
 
 namespace recalltree {
 namespace {
 
 constexpr std::size_t kChunkRows = 128;
-constexpr std::size_t kScoresAtOnce = std::size_t{1} << 20;  // of sparse rows, of one at least
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
 // A random number for every position, whoever asks first.
@@ -23,14 +20,13 @@ std::uint64_t random_at(std::uint64_t seed, std::uint64_t example, std::uint64_t
 }  // namespace
 
 OneAgainstAll::OneAgainstAll(const OneAgainstAllConfig& config)
-    : Learner(config.learner),
+    : OneAgainstAllPrediction(config.learner),
       all_config_(config),
       predictors_(make_weights(config.learner, true)) {}
 
 void OneAgainstAll::begin_batch(const Batch&) { predictors_->grow_to(n_classes()); }
 
 // --- All classes
-// -----------------------------------------------------------------------------------------------
 // Classes do not depend on each other, so a block of them can learn a whole chunk of rows while
 // their weights stay in cache, and threads can share the blocks without changing the result.
 
@@ -133,7 +129,6 @@ void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk&
 }
 
 // --- Negative gradient subsampling
-// -----------------------------------------------------------------------------
 
 void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
                               Workspace& ws, bool shared) {
@@ -195,52 +190,7 @@ void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size
   }
 }
 
-// --- Prediction
-// ------------------------------------------------------------------------------------------------
-
-void OneAgainstAll::score(const Rows& rows, std::size_t i, Workspace& ws) const {
-  learner_.scale.read(rows, i, ws.x);
-  all_classes(ws.labels);
-  const std::size_t n = ws.labels.size();
-  ws.scores.resize(n);
-  predictors_->scores(ws.labels.data(), n, ws.x, ws.scores.data(), ws.shared);
-  ws.work.predictor_evaluations += n;
-}
-
-void OneAgainstAll::all_classes(std::vector<ClassId>& classes) const {
-  classes.resize(order_.size());
-  for (std::size_t c = 0; c < classes.size(); ++c) classes[c] = order_[c];
-}
-
-std::shared_ptr<const void> OneAgainstAll::prepare_prediction(std::size_t) const {
-  const auto* dense = dynamic_cast<const DenseWeights*>(predictors_.get());
-  if (dense == nullptr) return nullptr;
-  auto matrix = std::make_shared<ClassMatrix>();
-  for (std::size_t c = 0; c < order_.size(); ++c)
-    matrix->add(order_[c], dense->values(order_[c]), dense->bias(order_[c]));
-  return matrix;
-}
-
-void OneAgainstAll::score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
-                               const Emit& emit) const {
-  const auto read = [&](std::size_t row, Example& x) { learner_.scale.read(rows, row, x); };
-  if (const auto* matrix = static_cast<const ClassMatrix*>(ws.prepared))
-    return matrix->score(config_.n_features, begin, end, ws, read, emit);
-  const std::size_t n = order_.size();
-  all_classes(ws.labels);
-  const std::size_t at_once = std::max(std::size_t{1}, kScoresAtOnce / std::max(n, std::size_t{1}));
-  for (std::size_t next; begin < end; begin = next) {
-    next = std::min(end, begin + at_once);
-    ws.scores.resize((next - begin) * n);
-    predictors_->score_groups({{ws.labels.data(), n, begin, next}}, read, ws.scores.data());
-    ws.work.predictor_evaluations += ws.scores.size();
-    for (std::size_t row = begin; row < next; ++row)
-      emit(row, ws.labels.data(), ws.scores.data() + (row - begin) * n, n);
-  }
-}
-
 // --- State
-// -----------------------------------------------------------------------------------------------------
 
 State OneAgainstAll::save() {
   State state;
@@ -253,8 +203,6 @@ State OneAgainstAll::save() {
 }
 
 void OneAgainstAll::load(const State& state) {
-  // A view of the state checks it all, before anything is taken from it.
-  MappedOneAgainstAll(all_config_, state).check();
   load_common(state);
   predictors_->load("predictors", state);
   for (const ClassId c : state.get<std::uint32_t>("classes.order"))

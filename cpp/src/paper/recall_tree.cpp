@@ -15,7 +15,7 @@ constexpr double kEntropyFloor = 1e-10;
 }  // namespace
 
 RecallTree::RecallTree(const RecallTreeConfig& config)
-    : Learner(config.learner),
+    : RecallTreePrediction(config.learner),
       recall_config_(config),
       predictors_(make_weights(config.learner, true)),
       routers_(make_weights(config.learner, true)),
@@ -23,18 +23,17 @@ RecallTree::RecallTree(const RecallTreeConfig& config)
       path_weights_(false) {}
 
 // --- Figure 2 (left): Recall_Tree_Train
-// ------------------------------------------------------------------------
 
 void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
                            bool shared) {
   learner_.scale.learn(rows, i, weight, ws.x);
   const auto learned = std::atomic_ref(n_examples_);
   const double t = static_cast<double>(shared ? learned.fetch_add(1) : n_examples_++);
-  if (!shared) rebase_inflation(t);
+  if (!shared) rebase_decay(t);
   const Limits before = limits(n_classes_seen());
   see(y);
   const Limits now = limits(n_classes_seen());
-  const double unit = inflation(t);
+  const double unit = decay_unit_at(t);
 
   // What predict would answer: its descent, on counts (and feature scales) that do not hold this
   // example yet. The margins are those that learning needs too, so this costs almost nothing.
@@ -46,7 +45,12 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   Found* const found = shared ? nullptr : &ws.routers_found;
   bool was_candidate = false;
   if (tree_.size() > 0) {
-    descend(seen, before, inflation(t - 1), ws.shadow_route, ws.shadow_margins, shared, found);
+    const double unit_before = decay_unit_at(t - 1);
+    descend(
+        tree_, before.max_depth,
+        [&](NodeId n) { return ws.shadow_margins.emplace_back(margin(n, seen, shared, found)); },
+        [&](NodeId n) { return fitted_recall(n, before.max_candidates, unit_before, shared); },
+        ws.shadow_route);
     Node& stop = tree_[ws.shadow_route.back()];
     SpinLock::Guard guard(stop.lock, shared);
     ws.work.histogram_touches += 1 + stop.histogram.fit(before.max_candidates);
@@ -94,14 +98,22 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
     const bool counted =
         stop == last_counted || (level < ws.route.size() && ws.route[level] == stop);
     if (gather_candidates(stop, before.max_candidates, y, ws, shared)) {
-      score_candidates(seen, ws.shadow_route, ws, shared);
+      ws.scores.resize(ws.labels.size());
+      predictors_->scores(ws.labels.data(), ws.labels.size(), seen, ws.scores.data(), shared);
+      add_path_scores(seen, ws.shadow_route, ws, shared);
       ws.work.progressive_evaluations += ws.candidates.size();
       right = wins(y, counted ? weight * unit : 0.0, ws);
     }
   }
   if (gather_candidates(n, now.max_candidates, y, ws, shared)) {
     ws.predictors_found.clear();
-    score_candidates(ws.x, ws.route, ws, shared, shared ? nullptr : &ws.predictors_found);
+    ws.scores.resize(ws.labels.size());
+    if (shared)
+      predictors_->scores(ws.labels.data(), ws.labels.size(), ws.x, ws.scores.data(), true);
+    else
+      predictors_->scores(ws.labels.data(), ws.labels.size(), ws.x, ws.scores.data(),
+                          ws.predictors_found);
+    add_path_scores(ws.x, ws.route, ws, shared);
     ws.work.predictor_evaluations += ws.candidates.size();
     if (was_candidate && same) right = wins(y, weight * unit, ws);
     update_predictors(y, weight, ws.route, ws, shared);
@@ -110,7 +122,6 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
 }
 
 // --- Figure 2 (right): update_router
-// ---------------------------------------------------------------------------
 
 void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, double unit,
                                Workspace& ws, bool shared, std::size_t place) {
@@ -180,18 +191,18 @@ void RecallTree::update_predictors(ClassId y, double weight, const std::vector<N
   const std::size_t n = ws.candidates.size();
   ws.targets.resize(n);
   ws.importance.assign(n, weight);
-  for (std::size_t i = 0; i < n; ++i) ws.targets[i] = ws.rows[i] == y ? 1.0f : -1.0f;
+  for (std::size_t i = 0; i < n; ++i) ws.targets[i] = ws.labels[i] == y ? 1.0f : -1.0f;
   std::vector<Part> parts{
-      {predictors_.get(), ws.rows.data(), &ws.x, true, &ws.predictors_found, 0}};
+      {predictors_.get(), ws.labels.data(), &ws.x, true, &ws.predictors_found, 0}};
   path_features(route, ws.path);
-  if (!ws.path.keys.empty()) parts.push_back({&path_weights_, ws.rows.data(), &ws.path, false});
+  if (!ws.path.keys.empty()) parts.push_back({&path_weights_, ws.labels.data(), &ws.path, false});
   if (recall_config_.path_interactions) {
     ws.interaction_rows.resize(std::max(ws.interaction_rows.size(), ws.path.keys.size()));
     for (std::size_t k = 0; k < ws.path.keys.size(); ++k) {
       auto& rows = ws.interaction_rows[k];
       rows.resize(n);
       for (std::size_t i = 0; i < n; ++i)
-        rows[i] = interaction_row_or_new(ws.rows[i], ws.path.keys[k]);
+        rows[i] = interaction_row_or_new(ws.labels[i], ws.path.keys[k]);
       parts.push_back({interactions_.get(), rows.data(), &ws.x, true});
     }
   }
@@ -199,8 +210,65 @@ void RecallTree::update_predictors(ClassId y, double weight, const std::vector<N
                  ws.learner, shared, std::max(recall_config_.min_gradient, kGradientFloor));
 }
 
+// --- What learning asks of nodes and routers
+
+float RecallTree::margin(NodeId n, const Example& x, bool shared, Found* found) const {
+  const RowId router = tree_.router(n);
+  if (found == nullptr) return router == kNoRow ? 0.0f : routers_->score(router, x, shared);
+  float f = 0.0f;
+  if (router == kNoRow)
+    found->add_rows(1);
+  else
+    routers_->scores(&router, 1, x, &f, *found);
+  return f;
+}
+
+float RecallTree::margin_again(NodeId n, const Example& x, const Found& found,
+                               std::size_t place) const {
+  const RowId router = tree_.router(n);
+  float f = 0.0f;
+  if (router != kNoRow) routers_->scores_again(&router, 1, x, &f, found, place);
+  return f;
+}
+
+double RecallTree::fitted_recall(NodeId n, std::uint32_t max_candidates, double unit, bool shared) {
+  Node& node = tree_[n];
+  SpinLock::Guard guard(node.lock, shared);
+  node.histogram.fit(max_candidates);
+  return recall_lower_bound(node.histogram.recall(), node.histogram.total() / unit,
+                            recall_config_.bound_lambda);
+}
+
+bool RecallTree::gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y, Workspace& ws,
+                                   bool shared) {
+  Node& node = tree_[n];
+  {
+    SpinLock::Guard guard(node.lock, shared);
+    ws.work.histogram_touches += node.histogram.fit(max_candidates);
+    if (!node.histogram.is_candidate(y)) return false;
+    node.histogram.candidates(ws.candidates);
+  }
+  ws.labels.clear();
+  for (const auto& c : ws.candidates) ws.labels.push_back(c.label);
+  return true;
+}
+
+bool RecallTree::wins(ClassId y, double added, const Workspace& ws) {
+  // Ties go to the better candidate, as in prediction, where candidates are sorted.
+  std::size_t best = 0;
+  const auto candidate = [&](std::size_t i) {
+    LabelHistogram::Candidate c = ws.candidates[i];
+    if (c.label == y) c.count -= added;
+    return c;
+  };
+  for (std::size_t i = 1; i < ws.candidates.size(); ++i)
+    if (ws.scores[i] > ws.scores[best] ||
+        (ws.scores[i] == ws.scores[best] && LabelHistogram::better(candidate(i), candidate(best))))
+      best = i;
+  return ws.candidates[best].label == y;
+}
+
 // --- Batches, decay, classes
-// -----------------------------------------------------------------------------------
 
 void RecallTree::begin_batch(const Batch&) {
   predictors_->grow_to(n_classes());
@@ -228,7 +296,7 @@ void RecallTree::learn_batch(const Batch& batch, std::vector<Workspace>& team, b
   std::vector<std::int64_t> order(batch.n);
   for (std::size_t i = 0; i < batch.n; ++i) order[i] = static_cast<std::int64_t>(batch.row(i));
   for (std::size_t begin = 0; begin < batch.n; begin += piece) {
-    rebase_inflation(static_cast<double>(n_examples_));
+    rebase_decay(static_cast<double>(n_examples_));
     Batch part = batch;
     part.order = order.data() + begin;
     part.n = std::min(piece, batch.n - begin);
@@ -236,7 +304,7 @@ void RecallTree::learn_batch(const Batch& batch, std::vector<Workspace>& team, b
   }
 }
 
-void RecallTree::rebase_inflation(double n) {
+void RecallTree::rebase_decay(double n) {
   if (recall_config_.count_decay <= 0.0) return;
   const double half_lives = (n - decay_origin_) / recall_config_.count_decay;
   if (half_lives < 100.0) return;
@@ -257,6 +325,60 @@ RowId RecallTree::interaction_row_or_new(ClassId y, NodeId n) {
   const auto [it, made] = interaction_rows_.try_emplace(std::uint64_t{n} << 32 | y, kNoRow);
   if (made) it->second = interactions_->add_row();
   return it->second;
+}
+
+// --- State
+
+State RecallTree::save() {
+  State state;
+  save_common(state);
+  predictors_->save("predictors", state);
+  routers_->save("routers", state);
+  path_weights_.save("path", state);
+  save_interactions(state);
+  tree_.save(state);
+  state.put("tree.max_candidates", std::vector<std::uint32_t>{fitted_candidates_});
+  state.put("tree.decay_origin", std::vector<double>{decay_origin_});
+  return state;
+}
+
+// In the order of their keys, so that a row can be found by searching for its key.
+void RecallTree::save_interactions(State& state) const {
+  std::vector<std::pair<std::uint64_t, RowId>> pairs(interaction_rows_.begin(),
+                                                     interaction_rows_.end());
+  std::sort(pairs.begin(), pairs.end());
+  std::vector<std::uint64_t> keys;
+  std::vector<RowId> rows;
+  for (const auto& [key, row] : pairs) {
+    keys.push_back(key);
+    rows.push_back(row);
+  }
+  interactions_->save("interactions", state, rows);
+  state.put("interactions.node_and_class", std::move(keys));
+}
+
+void RecallTree::load(const State& state) {
+  load_common(state);
+  predictors_->load("predictors", state);
+  routers_->load("routers", state);
+  path_weights_.load("path", state);
+  interactions_->load("interactions", state);
+  fitted_candidates_ = state.get<std::uint32_t>("tree.max_candidates")[0];
+  decay_origin_ = state.get<double>("tree.decay_origin")[0];
+  tree_.load(state, fitted_candidates_);
+  const auto keys = state.get<std::uint64_t>("interactions.node_and_class");
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    interaction_rows_.emplace(keys[i], static_cast<RowId>(i));
+}
+
+std::vector<std::pair<std::string, std::size_t>> RecallTree::memory() const {
+  return {{"predictors", predictors_->bytes()},
+          {"routers", routers_->bytes()},
+          {"path_features", path_weights_.bytes()},
+          {"path_interactions", interactions_->bytes() + interaction_rows_.size() * 32},
+          {"nodes", tree_.node_bytes()},
+          {"histograms", tree_.histogram_bytes()},
+          {"feature_scale", learner_.scale.bytes()}};
 }
 
 }  // namespace recalltree

@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "recalltree/file/mapped_tree.hpp"
 #include "recalltree/paper/saved_tree.hpp"
 
 namespace recalltree {
@@ -22,23 +21,26 @@ void Tree::save(State& state) const {
   std::move(saved).put_into(state);
 }
 
-void Tree::load(const MappedTree& view, std::uint32_t max_candidates) {
+void Tree::load(const State& state, std::uint32_t max_candidates) {
+  TreeArrays<Viewed> saved;
+  view_fields(saved, state);
   std::vector<ClassId> labels;
   std::vector<double> counts;
-  for (NodeId n = 0; n < view.size(); ++n) {
+  for (NodeId n = 0; n < saved.left.size(); ++n) {
     // Roots may be there already.
-    Node& node = nodes_[n < size() ? n : create(view.parent(n), view.depth(n))];
-    node.left = view.left(n);
-    node.right = view.right(n);
-    node.router = view.router(n);
-    labels.resize(view.n_labels(n));
-    counts.resize(view.n_labels(n));
-    view.visit_labels(n, labels.size(), [&](ClassId label, double count, std::uint32_t arrival) {
-      labels[arrival] = label;
-      counts[arrival] = count;
-    });
-    node.histogram.restore(labels.data(), counts.data(), labels.size(),
-                           {view.total(n), view.sum_xlogx(n), view.candidate_mass(n)},
+    Node& node = nodes_[n < size() ? n : create(saved.parent[n], saved.depth[n])];
+    node.left = saved.left[n];
+    node.right = saved.right[n];
+    node.router = saved.router[n];
+    const std::size_t begin = saved.offsets[n], n_labels = saved.offsets[n + 1] - begin;
+    labels.resize(n_labels);
+    counts.resize(n_labels);
+    for (std::size_t i = begin; i < begin + n_labels; ++i) {
+      labels[saved.arrivals[i]] = saved.labels[i];
+      counts[saved.arrivals[i]] = saved.counts[i];
+    }
+    node.histogram.restore(labels.data(), counts.data(), n_labels,
+                           {saved.sums[3 * n], saved.sums[3 * n + 1], saved.sums[3 * n + 2]},
                            max_candidates);
   }
 }

@@ -7,8 +7,8 @@
 //     template <class Self, class Visit>
 //     static void fields(Self& self, Visit visit) {
 //       visit("tree.left", self.left);
-//       visit("tree.right", self.right);
-//       visit("tree.sums", self.sums, {.width = 3});
+//       visit("tree.right", self.right, {.length = self.left.size()});
+//       visit("tree.sums", self.sums, {.length = 3 * self.left.size(), .width = 3});
 //     }
 //   };
 //
@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -45,9 +46,17 @@ template <class T>
 using Viewed = typename ListTypes<T>::viewed;
 
 struct Field {
+  std::optional<std::size_t> length =
+      {};                     // numbers that a file must have, of earlier arrays' sizes
   std::size_t width = 1;      // numbers in each row of the array
   bool for_learning = false;  // left out of models that only predict
 };
+
+inline std::size_t length_of(const Array& array) { return array.size; }
+template <class T>
+std::size_t length_of(std::span<const T> values) {
+  return values.size();
+}
 
 template <class Arrays>
 void put_fields(Arrays arrays, State& state, const std::string& prefix = "") {
@@ -59,7 +68,7 @@ void put_fields(Arrays arrays, State& state, const std::string& prefix = "") {
 }
 
 // Views of the arrays; empty where one that is only for learning is not there. Throws
-// std::invalid_argument if another is missing or has the wrong type.
+// std::invalid_argument if another is missing or has the wrong type or length.
 template <class Arrays>
 void view_fields(Arrays& arrays, const State& state, const std::string& prefix = "") {
   const auto take = [&]<class T>(const std::string& name, std::span<const T>& values) {
@@ -76,6 +85,7 @@ void view_fields(Arrays& arrays, const State& state, const std::string& prefix =
       take_array(prefix + name, values);
     else
       take(prefix + name, values);
+    if (field.length) State::check_length(prefix + name, length_of(values), *field.length);
   });
 }
 

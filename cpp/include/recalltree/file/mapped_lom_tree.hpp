@@ -1,8 +1,7 @@
-// A LOMTree, viewed where it was saved.
+// A LOMTree in a mapped file.
 #pragma once
 
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "recalltree/base/config.hpp"
@@ -12,18 +11,30 @@
 
 namespace recalltree {
 
-class MappedLOMTree final : public MappedModel {
+class MappedLOMTree final : public LOMTreePrediction<MappedLOMTree, MappedModel> {
  public:
   MappedLOMTree(const LOMTreeConfig& config, State state);
 
   const LOMTreeConfig& config() const { return lom_config_; }
   const MappedWeights& routers() const { return *routers_; }
-  std::size_t n_nodes() const { return left_.size(); }
+  std::size_t n_nodes() const { return arrays_.left.size(); }
   NodeId root() const { return root_; }
   LOMTree::Node node(NodeId n) const;
-  RowId router(NodeId n) const { return is_leaf(n) ? kNoRow : router_[n]; }
-  void route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const;
-  std::vector<std::pair<ClassId, double>> leaf_labels(NodeId leaf) const;
+  RowId router(NodeId n) const { return is_leaf(n) ? kNoRow : arrays_.router[n]; }
+  bool is_leaf(NodeId n) const { return arrays_.left[n] == kNoNode; }
+  // What the file says when it is asked, within the tree and not in circles, or kNoNode.
+  NodeId child(NodeId n, bool right) const {
+    const NodeId child = (right ? arrays_.right : arrays_.left)[n];
+    return child < n_nodes() && depth_[child] == depth_[n] + 1 ? child : kNoNode;
+  }
+  ClassId majority(NodeId n) const {
+    return arrays_.majority[n] < n_classes() ? arrays_.majority[n] : kNoClass;
+  }
+  void leaf_counts(NodeId n, RankedLabels& out) const {
+    for_each_label(
+        n, [&](std::size_t i) { out.emplace_back(arrays_.labels[i], arrays_.values[2 * i]); });
+  }
+  void prefetch_labels(NodeId n) const;
 
   bool is_complete() const override {
     return routers_->has_accumulators() && state_.has("tree.margins");
@@ -31,25 +42,20 @@ class MappedLOMTree final : public MappedModel {
   void check() const override;
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
- protected:
-  void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
-
  private:
-  void descend(const Example& x, std::vector<NodeId>& route) const;
-  bool is_leaf(NodeId n) const { return left_[n] == kNoNode; }
-  void check_tree() const;
+  void check_tree();
+  // Calls visit with the place of each of a node's labels, those that exist.
   template <class Visit>
-  void for_each_label(NodeId n, Visit visit) const;
+  void for_each_label(NodeId n, Visit visit) const {
+    const std::size_t end = std::min<std::size_t>(arrays_.offsets[n + 1], arrays_.labels.size());
+    for (std::size_t i = std::min<std::size_t>(arrays_.offsets[n], end); i < end; ++i)
+      if (arrays_.labels[i] < n_classes()) visit(i);
+  }
 
   LOMTreeConfig lom_config_;
   std::unique_ptr<MappedWeights> routers_;
-  std::span<const std::uint32_t> left_, right_, parent_, router_, majority_;
-  std::span<const double> min_count_;
-  std::span<const double> margins_;         // sum and weight of each node; empty in a model that
-                                            // only predicts
-  std::span<const std::uint64_t> offsets_;  // of each node's labels
-  std::span<const ClassId> labels_;
-  std::span<const double> values_;  // two per label: a count and 0, or a margin's sum and weight
+  LOMTreeArrays<Viewed> arrays_;
+  std::vector<std::uint32_t> depth_;  // of each node, when the file was opened
   NodeId root_ = 0;
 };
 

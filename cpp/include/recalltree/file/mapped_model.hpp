@@ -17,6 +17,8 @@ namespace recalltree {
 
 class MappedModel : public Predictor {
  public:
+  MappedModel(const LearnerConfig& config, State state);
+
   const State& state() const { return state_; }
   void read(const Rows& rows, std::size_t i, Example& x) const final {
     FeatureScale::read(config_, scale_.data(), rows, i, x);
@@ -28,8 +30,6 @@ class MappedModel : public Predictor {
   virtual void check() const;
 
  protected:
-  MappedModel(const LearnerConfig& config, State state);
-
   State state_;
   std::span<const float> scale_;
 

@@ -1,32 +1,27 @@
-// One-against-all, viewed where it was saved.
+// One-against-all in a mapped file.
 #pragma once
 
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "recalltree/base/config.hpp"
 #include "recalltree/file/mapped_model.hpp"
 #include "recalltree/file/mapped_weights.hpp"
+#include "recalltree/paper/one_against_all_prediction.hpp"
 
 namespace recalltree {
 
-class MappedOneAgainstAll final : public MappedModel {
+class MappedOneAgainstAll final : public OneAgainstAllPrediction<MappedOneAgainstAll, MappedModel> {
  public:
   MappedOneAgainstAll(const OneAgainstAllConfig& config, State state);
 
   const OneAgainstAllConfig& config() const { return all_config_; }
   const MappedWeights& predictors() const { return *predictors_; }
+  const std::vector<ClassId>& order() const { return order_; }
 
   bool is_complete() const override { return predictors_->has_accumulators(); }
   void check() const override;
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
-
- protected:
-  void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
-  void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
-                  const Emit& emit) const override;
-  std::shared_ptr<const void> prepare_prediction(std::size_t n_rows) const override;
 
  private:
   OneAgainstAllConfig all_config_;

@@ -9,9 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "recalltree/base/state.hpp"
 #include "recalltree/base/types.hpp"
+#include "recalltree/paper/label_histogram.hpp"
+#include "recalltree/paper/saved_tree.hpp"
 
 namespace recalltree {
 
@@ -20,22 +23,22 @@ class MappedTree {
   // Checks links, offsets and labels; how many routers there are is checked by check_routers.
   MappedTree(const State& state, std::size_t n_roots, std::size_t n_classes);
 
-  std::size_t size() const { return left_.size(); }
-  NodeId left(NodeId n) const { return left_[n]; }
-  NodeId right(NodeId n) const { return right_[n]; }
-  NodeId parent(NodeId n) const { return parent_[n]; }
-  std::uint32_t depth(NodeId n) const { return depth_[n]; }
-  RowId router(NodeId n) const { return router_[n]; }
+  std::size_t size() const { return arrays_.left.size(); }
+  NodeId left(NodeId n) const { return arrays_.left[n]; }
+  NodeId right(NodeId n) const { return arrays_.right[n]; }
+  NodeId parent(NodeId n) const { return arrays_.parent[n]; }
+  std::uint32_t depth(NodeId n) const { return arrays_.depth[n]; }
+  RowId router(NodeId n) const { return arrays_.router[n]; }
   // What the file says when it is asked, within the tree and further down, or kNoNode.
   NodeId child(NodeId n, bool right) const {
-    const NodeId child = (right ? right_ : left_)[n];
+    const NodeId child = (right ? arrays_.right : arrays_.left)[n];
     return child > n && child < size() ? child : kNoNode;
   }
 
   std::size_t n_labels(NodeId n) const { return end(n) - begin(n); }
-  double total(NodeId n) const { return sums_[3 * n]; }
-  double sum_xlogx(NodeId n) const { return sums_[3 * n + 1]; }
-  double candidate_mass(NodeId n) const { return sums_[3 * n + 2]; }
+  double total(NodeId n) const { return arrays_.sums[3 * n]; }
+  double sum_xlogx(NodeId n) const { return arrays_.sums[3 * n + 1]; }
+  double candidate_mass(NodeId n) const { return arrays_.sums[3 * n + 2]; }
   // Share of the examples whose label is among the max_candidates first.
   double recall(NodeId n, std::uint32_t max_candidates) const {
     return n_labels(n) <= max_candidates ? 1.0 : std::min(1.0, candidate_mass(n) / total(n));
@@ -47,10 +50,22 @@ class MappedTree {
   std::size_t visit_labels(NodeId n, std::size_t limit, Visit visit) const {
     const std::size_t first = begin(n), last = std::min(end(n), first + limit);
     for (std::size_t i = first; i < last; ++i)
-      if (labels_[i] < n_classes_)
-        visit(labels_[i], counts_[i],
-              has_arrivals_ ? arrivals_[i] : static_cast<std::uint32_t>(i - first));
+      if (arrays_.labels[i] < n_classes_)
+        visit(arrays_.labels[i], arrays_.counts[i],
+              has_arrivals_ ? arrays_.arrivals[i] : static_cast<std::uint32_t>(i - first));
     return last - first;
+  }
+
+  // The first max_candidates labels, and all.
+  void candidates(NodeId n, std::uint32_t max_candidates,
+                  std::vector<LabelHistogram::Candidate>& out) const {
+    out.clear();
+    visit_labels(n, max_candidates, [&](ClassId label, double count, std::uint32_t arrival) {
+      out.push_back({label, arrival, count});
+    });
+  }
+  void ranked(NodeId n, std::vector<LabelHistogram::Candidate>& out) const {
+    candidates(n, static_cast<std::uint32_t>(n_labels(n)), out);
   }
 
   // Whether learning could go on from here.
@@ -61,21 +76,20 @@ class MappedTree {
 
   std::size_t node_bytes() const;
   std::size_t histogram_bytes() const {
-    return labels_.size_bytes() + counts_.size_bytes() + arrivals_.size_bytes();
+    return arrays_.labels.size_bytes() + arrays_.counts.size_bytes() +
+           arrays_.arrivals.size_bytes();
   }
 
  private:
   void check_links(std::size_t n_roots) const;
-  std::size_t begin(NodeId n) const { return std::min<std::size_t>(offsets_[n], end(n)); }
-  std::size_t end(NodeId n) const { return std::min<std::size_t>(offsets_[n + 1], labels_.size()); }
+  std::size_t begin(NodeId n) const { return std::min<std::size_t>(arrays_.offsets[n], end(n)); }
+  std::size_t end(NodeId n) const {
+    return std::min<std::size_t>(arrays_.offsets[n + 1], arrays_.labels.size());
+  }
 
   std::size_t n_classes_;
   bool has_arrivals_;  // not in a model that only predicts
-  std::span<const std::uint32_t> left_, right_, parent_, depth_, router_;
-  std::span<const std::uint64_t> offsets_;  // of each node's labels
-  std::span<const ClassId> labels_;
-  std::span<const double> counts_, sums_;
-  std::span<const std::uint32_t> arrivals_;
+  TreeArrays<Viewed> arrays_;
 };
 
 }  // namespace recalltree

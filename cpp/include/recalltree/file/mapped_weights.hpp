@@ -20,28 +20,14 @@
 
 namespace recalltree {
 
-class MappedWeights {
+class MappedWeights : public ReadWeights {
  public:
-  virtual ~MappedWeights() = default;
-
-  std::size_t size() const { return bias_.size(); }
-  // Bit for bit what the weights answered before they were saved. rows are below size().
-  virtual void scores(const RowId* rows, std::size_t n, const Example& x, float* out) const = 0;
-  float score(RowId row, const Example& x, bool /*shared: nobody learns*/ = false) const {
-    float p;
-    scores(&row, 1, x, &p);
-    return p;
-  }
+  std::size_t size() const final { return bias_.size(); }
+  float bias(RowId row) const final { return bias_[row]; }
   // Whether learning could go on from here.
   bool has_accumulators() const { return has_accumulators_; }
-  virtual RowContents contents(RowId row) const = 0;
   // Throws std::invalid_argument where a number is not finite, or out of order. Reads everything.
   virtual void check() const = 0;
-  // Bytes viewed.
-  virtual std::size_t bytes() const = 0;
-  // For matrix products over many rows: the weights of one, if they are whole rows of float32.
-  virtual const float* values(RowId) const { return nullptr; }
-  float bias(RowId row) const { return bias_[row]; }
 
  protected:
   // Not all weights have accumulators of their own where a row has one rate.

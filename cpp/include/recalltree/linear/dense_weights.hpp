@@ -45,9 +45,8 @@ class DenseWeights final : public Weights {
     return rows * values * sizeof(float) + StableVector<Row>::bytes(rows);
   }
 
-  // For matrix products over many rows: the weights and the bias of one.
-  const float* values(RowId row) const { return rows_[row].values; }
-  float bias(RowId row) const;
+  const float* values(RowId row) const override { return rows_[row].values; }
+  float bias(RowId row) const override;
   std::size_t stride() const { return n_; }
 
  private:

@@ -35,14 +35,4 @@ struct Found {
   }
 };
 
-// An example and what it has of sparse weights, for rows to be asked one after the other while
-// nobody learns. Dense weights leave the features empty.
-struct ActiveFeatures {
-  const Example* example = nullptr;
-  struct Feature : SparseBuckets {
-    float value;
-  };
-  std::vector<Feature> features;  // those of which any row has a weight
-};
-
 }  // namespace recalltree

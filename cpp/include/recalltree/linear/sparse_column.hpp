@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "recalltree/base/hints.hpp"
 #include "recalltree/base/intended_race.hpp"
 #include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/types.hpp"
@@ -26,6 +27,13 @@ struct SparseBuckets {
 
   Bucket* buckets = nullptr;
   std::uint32_t n_buckets = 0;
+  std::uint32_t n_rows = 0;
+
+  bool empty() const { return buckets == nullptr; }
+  std::size_t size() const { return n_rows; }
+  // Half a cache line for every question costs more than all lines, one after the other.
+  bool is_read_whole(std::size_t asked) const { return asked > 2 * std::size_t{n_buckets}; }
+  void prefetch(RowId row) const { recalltree::prefetch(home(row)); }
 
   // Where a row belongs, which is where its neighbours do: 2^32 / golden ratio spreads consecutive
   // numbers, the product maps them to the buckets.
@@ -60,7 +68,6 @@ struct SparseColumn : SparseBuckets {
     float of[kSlots];
   };
 
-  std::uint32_t size = 0;
   SpinLock lock;
 
   static std::size_t bytes(std::size_t n_buckets) {
@@ -93,7 +100,7 @@ struct SparseColumn : SparseBuckets {
     while (is_full(bucket)) bucket = after(bucket);
     const int free = std::countr_zero(matches(bucket->rows_plus_1, 0));
     bucket->rows_plus_1[free] = row + 1;
-    ++size;
+    ++n_rows;
     return bucket->values + free;
   }
   void put(RowId row, float value, float accumulated) {

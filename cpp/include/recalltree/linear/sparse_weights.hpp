@@ -11,7 +11,6 @@
 
 #include "recalltree/base/arena.hpp"
 #include "recalltree/base/stable_vector.hpp"
-#include "recalltree/linear/occurrences.hpp"
 #include "recalltree/linear/sparse_column.hpp"
 #include "recalltree/linear/weights.hpp"
 
@@ -31,9 +30,7 @@ class SparseWeights final : public Weights {
               Found& found) override;
   void scores_again(const RowId* rows, std::size_t n, const Example& x, float* out,
                     const Found& found, std::size_t first) const override;
-  void look_up(const Example& x, ActiveFeatures& active) const override;
-  void score_each(const RowId* rows, const ActiveFeatures* const* xs, std::size_t n,
-                  float* out) const override;
+  std::unique_ptr<ExampleScorer> example_scorer() const override;
   void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
                     float* out) const override;
   void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
@@ -46,6 +43,13 @@ class SparseWeights final : public Weights {
   void save(const std::string& name, State& state, const std::vector<RowId>& rows) const override;
   void load(const std::string& name, const State& state) override;
   std::size_t bytes() const override { return arena_.used() + rows_.bytes() + columns_.bytes(); }
+  float bias(RowId row) const override { return bias_ ? relaxed_load(rows_[row].bias) : 0.0f; }
+  // What was learned of a feature, to be read while nobody learns.
+  SparseBuckets column(std::uint32_t feature) const {
+    const SparseColumn* const column = columns_.peek(feature);
+    if (column == nullptr) return {};
+    return *column;
+  }
 
  private:
   // So many weights, at least, are on their way from memory while others are worked on.
@@ -57,11 +61,6 @@ class SparseWeights final : public Weights {
     bool retired = false;  // its slots go when their columns are next rebuilt
   };
 
-  // The column of the k-th key, if there is one and anything was learned there.
-  SparseColumn* column(const std::vector<std::uint32_t>& keys, std::size_t k) const {
-    SparseColumn* column = k < keys.size() ? columns_.peek(keys[k]) : nullptr;
-    return column != nullptr && column->buckets != nullptr ? column : nullptr;
-  }
   // Of the features of an example.
   void find_columns(const Example& x, Found& found);
   // Learning as one thread alone, row by row, or as one of several, feature by feature.
@@ -81,10 +80,6 @@ class SparseWeights final : public Weights {
   // The score of one row, and what was found of its weights.
   float score_alone(RowId row, const Example& x, SparseColumn* const* columns,
                     float** weights) const;
-  struct Scored;
-  // Adds what the features give to the scores of examples.
-  void add_scores(const std::vector<Occurrence>& occurrences,
-                  const std::vector<Scored>& examples) const;
   void make_room(SparseColumn& column, std::size_t more);
   void rebuild(SparseColumn& column, std::size_t n_buckets);
   void sweep();

@@ -1,14 +1,18 @@
-// Rows of weights: one linear model each, with the AdaGrad accumulator of every weight.
+// Rows of weights: one linear model each. ReadWeights is what prediction asks of them, wherever
+// they are stored; Weights is what learning asks beside that, with the AdaGrad accumulator of every
+// weight.
 //
 // Learning is in two halves, because the size of the step depends on the sum of all of a model's
 // parts:
-//   accumulate  G += w g^2 z^2 and r = z / sqrt(G); adds to c the sum of z r, what the score gains
-//   per unit of step apply       v += h r
+//   accumulate   G += w g^2 z^2 and r = z / sqrt(G); adds to c the sum of z r, what the score gains
+//                per unit of step
+//   apply        v += h r
 // Both work on a block of distinct rows at a time.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -50,29 +54,61 @@ struct ExampleGroup {
 // Puts the e-th example into x.
 using ReadExample = std::function<void(std::size_t e, Example& x)>;
 
-class Weights {
+// Examples that ask one row after the other, while nobody learns: what was looked up of an example
+// is kept. Scores are to the bit those of scores().
+class ExampleScorer {
  public:
-  virtual ~Weights() = default;
+  virtual ~ExampleScorer() = default;
+  // The e-th example, which stays where it is as long as it is asked about.
+  virtual void set(std::size_t e, const Example& x) = 0;
+  // out[i]: of row rows[i] on the which[i]-th example; kNoRow scores 0.
+  virtual void score(const RowId* rows, const std::uint32_t* which, std::size_t n,
+                     float* out) const = 0;
+};
 
-  // The next row.
-  virtual RowId add_row() = 0;
-  // A row that is mostly asked for together with this one, or with none (kNoRow). Any number.
-  virtual RowId add_row_near(RowId) { return add_row(); }
+class ReadWeights {
+ public:
+  virtual ~ReadWeights() = default;
+
   virtual std::size_t size() const = 0;
-  void grow_to(std::size_t rows) {
-    while (size() < rows) add_row();
-  }
-
   // Scores of n rows on one example, biases included. shared: other threads may be learning.
   virtual void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
-                      bool shared) const = 0;
-  float score(RowId row, const Example& x, bool shared) const {
+                      bool shared = false) const = 0;
+  float score(RowId row, const Example& x, bool shared = false) const {
     float p;
     scores(&row, 1, x, &p, shared);
     return p;
   }
-  // The same, for one thread alone that may go on to learn from the example: adds the rows to what
-  // is found of it.
+
+  // Scores of many examples, while nobody learns; to the bit those of scores().
+  virtual std::unique_ptr<ExampleScorer> example_scorer() const;
+  // Of every group a score for each of its examples and, for each of these, each of its rows.
+  virtual void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
+                            float* out) const;
+  // Before so many examples are scored.
+  virtual void expect_examples(std::size_t) const {}
+
+  // For matrix products over many rows: the weights of one, or null if they are not stored as whole
+  // rows of float32.
+  virtual const float* values(RowId) const { return nullptr; }
+  virtual float bias(RowId row) const = 0;
+  virtual RowContents contents(RowId row) const = 0;
+  virtual std::size_t bytes() const = 0;
+};
+
+class Weights : public ReadWeights {
+ public:
+  // The next row.
+  virtual RowId add_row() = 0;
+  // A row that is mostly asked for together with this one, or with none (kNoRow). Any number.
+  virtual RowId add_row_near(RowId) { return add_row(); }
+  void grow_to(std::size_t rows) {
+    while (size() < rows) add_row();
+  }
+
+  using ReadWeights::scores;
+  // For one thread alone that may go on to learn from the example: adds the rows to what is found
+  // of it.
   virtual void scores(const RowId* rows, std::size_t n, const Example& x, float* out, Found&) {
     scores(rows, n, x, out, false);
   }
@@ -81,24 +117,6 @@ class Weights {
   virtual void scores_again(const RowId* rows, std::size_t n, const Example& x, float* out,
                             const Found&, std::size_t) const {
     scores(rows, n, x, out, false);
-  }
-  // Scores of many examples, while nobody learns; to the bit those of scores(). out[i]: of row
-  // rows[i] on the example that was looked up in *xs[i]; kNoRow scores 0.
-  virtual void look_up(const Example& x, ActiveFeatures& active) const { active.example = &x; }
-  virtual void score_each(const RowId* rows, const ActiveFeatures* const* xs, std::size_t n,
-                          float* out) const {
-    for (std::size_t i = 0; i < n; ++i)
-      out[i] = rows[i] == kNoRow ? 0.0f : score(rows[i], *xs[i]->example, false);
-  }
-  // Of every group a score for each of its examples and, for each of these, each of its rows.
-  virtual void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
-                            float* out) const {
-    Example x;
-    for (const ExampleGroup& group : groups)
-      for (std::size_t e = group.begin; e < group.end; ++e, out += group.n) {
-        read(e, x);
-        scores(group.rows, group.n, x, out, false);
-      }
   }
 
   // weighted_g2[i] = 0 leaves row i out. found: null or empty, or where the rows are the first-th
@@ -112,7 +130,6 @@ class Weights {
 
   // A row that knows nothing, near a neighbour, instead of one that nobody may use any more.
   virtual RowId renew(RowId row, RowId neighbour) = 0;
-  virtual RowContents contents(RowId row) const = 0;
   // The given rows, numbered anew in this order.
   virtual void save(const std::string& name, State& state,
                     const std::vector<RowId>& rows) const = 0;
@@ -122,7 +139,6 @@ class Weights {
     save(name, state, all);
   }
   virtual void load(const std::string& name, const State& state) = 0;
-  virtual std::size_t bytes() const = 0;
 };
 
 }  // namespace recalltree

@@ -58,7 +58,7 @@ class Predictor {
   // How many rows score_rows gains from having at a time.
   virtual std::size_t rows_at_once() const { return kPiece; }
   // Before a prediction over many rows; what it returns lives as long as the prediction.
-  virtual std::shared_ptr<const void> prepare_prediction(std::size_t) const { return nullptr; }
+  virtual std::shared_ptr<const Prepared> prepare_prediction(std::size_t) const { return nullptr; }
 
   static constexpr std::size_t kPiece = 64;  // rows that a thread takes at a time, at least
 

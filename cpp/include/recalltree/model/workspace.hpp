@@ -40,6 +40,11 @@ struct Progress {
   void operator+=(const Progress& o) { weight += o.weight, errors += o.errors; }
 };
 
+// What a model makes ready before it predicts many rows.
+struct Prepared {
+  virtual ~Prepared() = default;
+};
+
 struct Workspace {
   Example x, path, before;
   LinearLearner::Workspace learner;
@@ -59,8 +64,8 @@ struct Workspace {
   VotingWorkspace voting;
   Work work;
   Progress progress;
-  bool shared = false;             // other threads are learning
-  const void* prepared = nullptr;  // what the learner prepared for this prediction, if anything
+  bool shared = false;                 // other threads are learning
+  const Prepared* prepared = nullptr;  // for this prediction, if anything
 };
 
 }  // namespace recalltree

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -16,38 +17,40 @@ namespace recalltree {
 
 class Descent {
  public:
+  explicit Descent(const ReadWeights& routers)
+      : n_routers_(routers.size()), scorer_(routers.example_scorer()) {}
+
   std::vector<NodeId> nodes;  // where each example stands
 
   // Takes the first of n examples: read(i, x) puts the i-th into x.
   template <class Read>
   void read(std::size_t n, Read read) {
     nodes.resize(std::min(n, kExamples));
-    if (examples_.size() < nodes.size()) examples_.resize(nodes.size());
-    for (std::size_t e = 0; e < nodes.size(); ++e) read(e, examples_[e]);
+    for (std::size_t e = 0; e < nodes.size(); ++e) {
+      read(e, examples_[e]);
+      scorer_->set(e, examples_[e]);
+    }
   }
 
   // Moves each example down from the root. is_leaf(node): nothing is asked there. router(node): its
-  // row, or kNoRow, which says 0. next(node, margin): the child to enter, or kNoNode to stay.
-  // Returns how many margins were asked for.
+  // row; one that does not exist says 0. next(node, margin): the child to enter, or kNoNode to
+  // stay. Returns how many margins were asked for.
   template <class IsLeaf, class Router, class Next>
-  std::size_t run(NodeId root, const Weights& routers, IsLeaf is_leaf, Router router, Next next) {
+  std::size_t run(NodeId root, IsLeaf is_leaf, Router router, Next next) {
     std::fill(nodes.begin(), nodes.end(), root);
     moving_.resize(nodes.size());
     std::iota(moving_.begin(), moving_.end(), 0u);
-    active_.resize(examples_.size());
-    for (std::size_t e = 0; e < nodes.size(); ++e) routers.look_up(examples_[e], active_[e]);
     std::size_t asked = 0;
     for (;;) {
       std::erase_if(moving_, [&](std::uint32_t e) { return is_leaf(nodes[e]); });
       if (moving_.empty()) return asked;
       rows_.clear();
-      xs_.clear();
       for (const std::uint32_t e : moving_) {
-        rows_.push_back(router(nodes[e]));
-        xs_.push_back(&active_[e]);
+        const RowId row = router(nodes[e]);
+        rows_.push_back(row < n_routers_ ? row : kNoRow);
       }
       margins_.resize(rows_.size());
-      routers.score_each(rows_.data(), xs_.data(), rows_.size(), margins_.data());
+      scorer_->score(rows_.data(), moving_.data(), rows_.size(), margins_.data());
       asked += rows_.size();
       std::size_t kept = 0;
       for (std::size_t i = 0; i < moving_.size(); ++i) {
@@ -64,11 +67,11 @@ class Descent {
  private:
   static constexpr std::size_t kExamples = 64;  // at a time
 
-  std::vector<Example> examples_;
-  std::vector<ActiveFeatures> active_;
+  std::size_t n_routers_;
+  std::unique_ptr<ExampleScorer> scorer_;
+  std::vector<Example> examples_{kExamples};
   std::vector<std::uint32_t> moving_;
   std::vector<RowId> rows_;
-  std::vector<const ActiveFeatures*> xs_;
   std::vector<float> margins_;
 };
 

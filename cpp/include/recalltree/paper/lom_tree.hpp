@@ -6,13 +6,39 @@
 #include <vector>
 
 #include "recalltree/base/config.hpp"
+#include "recalltree/base/fields.hpp"
 #include "recalltree/model/learner.hpp"
 #include "recalltree/paper/label_sums.hpp"
-#include "recalltree/paper/tree.hpp"
+#include "recalltree/paper/lom_tree_prediction.hpp"
 
 namespace recalltree {
 
-class LOMTree final : public Learner {
+template <template <class> class List>
+struct LOMTreeArrays {
+  List<std::uint32_t> root, left, right, parent, router, majority;
+  List<double> min_count, margins;  // margins: sum and weight
+  List<std::uint64_t> offsets;      // of each node's labels
+  List<std::uint32_t> labels;
+  List<double> values;  // of a label: a count and 0, or a margin's sum and weight
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit visit) {
+    visit("tree.root", self.root, {.length = 1});
+    visit("tree.left", self.left);
+    const std::size_t n = self.left.size();
+    visit("tree.right", self.right, {.length = n});
+    visit("tree.parent", self.parent, {.length = n});
+    visit("tree.router", self.router, {.length = n});
+    visit("tree.majority", self.majority, {.length = n});
+    visit("tree.min_count", self.min_count, {.length = n});
+    visit("tree.margins", self.margins, {.length = 2 * n, .width = 2, .for_learning = true});
+    visit("labels.offsets", self.offsets, {.length = n + 1});
+    visit("labels.labels", self.labels);
+    visit("labels.values", self.values, {.length = 2 * self.labels.size(), .width = 2});
+  }
+};
+
+class LOMTree final : public LOMTreePrediction<LOMTree, Learner> {
  public:
   explicit LOMTree(const LOMTreeConfig& config);
 
@@ -34,11 +60,15 @@ class LOMTree final : public Learner {
   const Node& node(NodeId n) const { return nodes_[n]; }
   RowId router(NodeId n) const { return nodes_[n].is_leaf() ? kNoRow : nodes_[n].router; }
   NodeId root() const { return root_; }
-  void route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const;
-  // A leaf's classes, the majority first, then by count, ties in order of arrival.
-  std::vector<std::pair<ClassId, double>> leaf_labels(NodeId leaf) const;
-  // The same of counts in order of arrival.
-  static void rank_leaf(ClassId majority, std::vector<std::pair<ClassId, double>>& counts);
+  bool is_leaf(NodeId n) const { return nodes_[n].is_leaf(); }
+  NodeId child(NodeId n, bool right) const { return right ? nodes_[n].right : nodes_[n].left; }
+  ClassId majority(NodeId n) const { return nodes_[n].majority; }
+  void leaf_counts(NodeId n, RankedLabels& out) const {
+    out.resize(nodes_[n].labels.size());
+    nodes_[n].labels.visit(
+        [&](const LabelSums::Entry& entry) { out[entry.arrival] = {entry.label, entry.sum}; });
+  }
+  void prefetch_labels(NodeId n) const { nodes_[n].labels.prefetch(nodes_[n].majority); }
 
   State save() override;
   void load(const State& state) override;
@@ -47,28 +77,10 @@ class LOMTree final : public Learner {
  protected:
   void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
                  bool shared) override;
-  void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
-  void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
-                  const Emit& emit) const override;
-  std::size_t rows_at_once() const override { return std::size_t{1} << 12; }
   // Swaps change the shape of the tree, so that one thread learns, whatever the size of the team.
   void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
 
  private:
-  void rank_labels(NodeId leaf, std::vector<std::pair<ClassId, double>>& ranked) const;
-  // A leaf's classes into ws.labels and ws.scores.
-  void score_leaf(NodeId leaf, Workspace& ws) const;
-  // Down to a leaf; margin_of(node) is asked on the way. The route ends at the leaf.
-  template <class MarginOf>
-  void descend(std::vector<NodeId>& route, MarginOf margin_of) const {
-    NodeId n = root_;
-    route.assign(1, n);
-    while (!nodes_[n].is_leaf()) {
-      n = margin_of(n) > 0.0f ? nodes_[n].right : nodes_[n].left;
-      route.push_back(n);
-    }
-  }
-  void descend(const Example& x, std::vector<NodeId>& route, std::vector<float>& margins) const;
   // The router is the found-th of ws.routers_found.
   float update_router(NodeId n, float margin, std::size_t found, ClassId y, double weight,
                       Workspace& ws);

@@ -7,15 +7,17 @@
 #include "recalltree/base/config.hpp"
 #include "recalltree/base/stable_vector.hpp"
 #include "recalltree/model/learner.hpp"
+#include "recalltree/paper/one_against_all_prediction.hpp"
 
 namespace recalltree {
 
-class OneAgainstAll final : public Learner {
+class OneAgainstAll final : public OneAgainstAllPrediction<OneAgainstAll, Learner> {
  public:
   explicit OneAgainstAll(const OneAgainstAllConfig& config);
 
   const OneAgainstAllConfig& config() const { return all_config_; }
   const Weights& predictors() const { return *predictors_; }
+  const StableVector<ClassId>& order() const { return order_; }
 
   State save() override;
   void load(const State& state) override;
@@ -25,12 +27,8 @@ class OneAgainstAll final : public Learner {
   // With negative samples only: the positive and some random others.
   void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
                  bool shared) override;
-  void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
-  void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
-                  const Emit& emit) const override;
   void begin_batch(const Batch& batch) override;
   void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
-  std::shared_ptr<const void> prepare_prediction(std::size_t n_rows) const override;
 
  private:
   struct Chunk;
@@ -39,7 +37,6 @@ class OneAgainstAll final : public Learner {
   void learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,
                    std::vector<std::uint64_t>& best, std::vector<float>& best_score, Workspace& ws,
                    bool shared);
-  void all_classes(std::vector<ClassId>& classes) const;
   void sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen, Workspace& ws) const;
 
   OneAgainstAllConfig all_config_;

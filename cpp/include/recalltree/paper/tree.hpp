@@ -1,8 +1,10 @@
 // The shape shared by nodes: children, depth, a router each. Nodes are only ever added.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <vector>
 
 #include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/stable_vector.hpp"
@@ -11,8 +13,6 @@
 #include "recalltree/paper/label_histogram.hpp"
 
 namespace recalltree {
-
-class MappedTree;
 
 // One line of the cache each.
 struct alignas(64) Node {
@@ -63,9 +63,25 @@ class Tree {
     }));
   }
 
+  // For prediction, while nobody learns.
+  NodeId parent(NodeId n) const { return nodes_[n].parent; }
+  std::uint32_t depth(NodeId n) const { return nodes_[n].depth; }
+  RowId router(NodeId n) const { return nodes_[n].router.load(std::memory_order_acquire); }
+  double total(NodeId n) const { return nodes_[n].histogram.total(); }
+  std::size_t n_labels(NodeId n) const { return nodes_[n].histogram.size(); }
+  // Share of the examples whose label is a candidate. The node's histogram has so many already.
+  double recall(NodeId n, std::uint32_t) const { return nodes_[n].histogram.recall(); }
+  void candidates(NodeId n, std::uint32_t, std::vector<LabelHistogram::Candidate>& out) const {
+    nodes_[n].histogram.candidates(out);
+    std::sort(out.begin(), out.end(), LabelHistogram::better);
+  }
+  void ranked(NodeId n, std::vector<LabelHistogram::Candidate>& out) const {
+    nodes_[n].histogram.ranked(out);
+  }
+
   void save(State& state) const;
-  // The view is complete, and has been checked. Roots that exist already stay.
-  void load(const MappedTree& view, std::uint32_t max_candidates);
+  // Of a state that has been checked. Roots that exist already stay.
+  void load(const State& state, std::uint32_t max_candidates);
 
   std::size_t node_bytes() const { return nodes_.bytes(); }
   std::size_t histogram_bytes() const {

@@ -1,20 +1,30 @@
-#include "recalltree/paper/explanation.hpp"
+// Why a model answers as it does: what each feature of one example adds to the scores of its linear
+// models.
+#pragma once
 
-#include "recalltree/file/mapped_lom_tree.hpp"
-#include "recalltree/file/mapped_one_against_all.hpp"
-#include "recalltree/file/mapped_recall_tree.hpp"
-#include "recalltree/paper/lom_tree.hpp"
-#include "recalltree/paper/one_against_all.hpp"
-#include "recalltree/paper/recall_tree.hpp"
+#include <cstdint>
+#include <vector>
+
+#include "recalltree/base/example.hpp"
+#include "recalltree/base/rows.hpp"
+#include "recalltree/base/types.hpp"
+#include "recalltree/linear/weights.hpp"
 
 namespace recalltree {
-namespace {
+
+// The score of model i is bias[i] + path[i] + the sum of values[i * features.size() ...].
+struct Contributions {
+  std::vector<std::uint32_t> features;  // those of the example that are not zero
+  std::vector<float> bias;
+  std::vector<float> path;    // indicators of the route, for classes of a Recall Tree; 0 otherwise
+  std::vector<float> values;  // one row per model
+};
 
 // A score is a sum over features, so a feature's part of it is the score of an example that has
 // this feature alone, less the score of an example that has none.
-class Parts {
+class FeatureParts {
  public:
-  Parts(const Example& x, bool sparse) : sparse_(sparse) {
+  FeatureParts(const Example& x, bool sparse) : sparse_(sparse) {
     if (sparse) {
       features_ = x.keys;
       values_ = x.values;
@@ -34,8 +44,7 @@ class Parts {
   }
 
   // Adds what the features contribute to `row`, as model `i` of `out`.
-  template <class AnyWeights>
-  void add(const AnyWeights& weights, RowId row, std::size_t i, Contributions& out) {
+  void add(const ReadWeights& weights, RowId row, std::size_t i, Contributions& out) {
     if (row == kNoRow || row >= weights.size()) return;
     const float bias = weights.score(row, nothing(), false);
     out.bias[i] += bias;
@@ -72,14 +81,14 @@ class Parts {
   std::size_t last_ = SIZE_MAX;  // dense: which feature `one_` holds
 };
 
-}  // namespace
-
+// Row i of `rows`, as the predictors of these classes see it at the end of its route. Of a Recall
+// Tree or of one-against-all.
 template <class Model>
 Contributions explain_classes(const Model& model, const Rows& rows, std::size_t i,
                               const std::vector<ClassId>& classes) {
   Example x;
   model.read(rows, i, x);
-  Parts parts(x, model.config().learner.sparse);
+  FeatureParts parts(x, model.config().learner.sparse);
   Contributions out = parts.none(classes.size());
   for (std::size_t k = 0; k < classes.size(); ++k)
     parts.add(model.predictors(), classes[k], k, out);
@@ -99,33 +108,18 @@ Contributions explain_classes(const Model& model, const Rows& rows, std::size_t 
   return out;
 }
 
+// The same for the routers of these nodes; all zero where a node has none. Of a Recall Tree or a
+// LOMTree.
 template <class Model>
 Contributions explain_routers(const Model& model, const Rows& rows, std::size_t i,
                               const std::vector<NodeId>& nodes) {
   Example x;
   model.read(rows, i, x);
-  Parts parts(x, model.config().learner.sparse);
+  FeatureParts parts(x, model.config().learner.sparse);
   Contributions out = parts.none(nodes.size());
   for (std::size_t k = 0; k < nodes.size(); ++k)
     parts.add(model.routers(), model.router(nodes[k]), k, out);
   return out;
 }
-
-template Contributions explain_classes(const RecallTree&, const Rows&, std::size_t,
-                                       const std::vector<ClassId>&);
-template Contributions explain_classes(const MappedRecallTree&, const Rows&, std::size_t,
-                                       const std::vector<ClassId>&);
-template Contributions explain_classes(const OneAgainstAll&, const Rows&, std::size_t,
-                                       const std::vector<ClassId>&);
-template Contributions explain_classes(const MappedOneAgainstAll&, const Rows&, std::size_t,
-                                       const std::vector<ClassId>&);
-template Contributions explain_routers(const RecallTree&, const Rows&, std::size_t,
-                                       const std::vector<NodeId>&);
-template Contributions explain_routers(const MappedRecallTree&, const Rows&, std::size_t,
-                                       const std::vector<NodeId>&);
-template Contributions explain_routers(const LOMTree&, const Rows&, std::size_t,
-                                       const std::vector<NodeId>&);
-template Contributions explain_routers(const MappedLOMTree&, const Rows&, std::size_t,
-                                       const std::vector<NodeId>&);
 
 }  // namespace recalltree

@@ -1,0 +1,191 @@
+// Scores of many examples at a time, over sparse weights wherever they are stored. Every score is
+// added up in the same order as by scores(), so that it does not depend on what is scored beside
+// it.
+//
+// Columns is the storage:
+//   column(feature)   what it knows of a feature: a small handle, `empty()` if nothing
+//   bias(row), size(), bytes()
+// and of a column: size(), prefetch(row), find(row) (null if there is no weight), visit(f) with
+// f(row, weight) for all, and is_read_whole(asked): whether so many questions are answered sooner
+// by reading all of it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "recalltree/base/half.hpp"
+#include "recalltree/base/hints.hpp"
+#include "recalltree/linear/occurrences.hpp"
+#include "recalltree/linear/weights.hpp"
+
+namespace recalltree {
+
+template <class Columns>
+class SparseExampleScorer final : public ExampleScorer {
+ public:
+  explicit SparseExampleScorer(const Columns& columns) : columns_(columns) {}
+
+  void set(std::size_t e, const Example& x) override {
+    if (examples_.size() <= e) examples_.resize(e + 1);
+    examples_[e].clear();
+    for (std::size_t k = 0; k < x.keys.size(); ++k)
+      if (const auto column = columns_.column(x.keys[k]); !column.empty())
+        examples_[e].push_back({column, x.values[k]});
+  }
+
+  void score(const RowId* rows, const std::uint32_t* which, std::size_t n,
+             float* out) const override {
+    constexpr std::size_t kAhead = 2;
+    const auto fetch = [&](std::size_t i) {
+      if (i >= n || rows[i] == kNoRow) return;
+      for (const Active& feature : examples_[which[i]]) feature.column.prefetch(rows[i]);
+    };
+    for (std::size_t i = 0; i < kAhead; ++i) fetch(i);
+    for (std::size_t i = 0; i < n; ++i) {
+      fetch(i + kAhead);
+      out[i] = 0.0f;
+      if (rows[i] == kNoRow) continue;
+      float score = columns_.bias(rows[i]);
+      for (const Active& feature : examples_[which[i]])
+        if (const auto* const weight = feature.column.find(rows[i]))
+          score += widen(*weight) * feature.value;
+      out[i] = score;
+    }
+  }
+
+ private:
+  struct Active {
+    decltype(std::declval<const Columns&>().column(0)) column;
+    float value;
+  };
+  const Columns& columns_;
+  std::vector<std::vector<Active>>
+      examples_;  // of each, the features of which any row has a weight
+};
+
+// Groups of examples, feature by feature: all that is asked of a feature is asked one after the
+// other, while its column is in the caches.
+template <class Columns>
+class SparseGroupScorer {
+ public:
+  explicit SparseGroupScorer(const Columns& columns) : columns_(columns) {}
+
+  void score(const std::vector<ExampleGroup>& groups, const ReadExample& read, float* out) {
+    // What is kept of examples meanwhile, 24 bytes for each feature of them, is little beside the
+    // weights.
+    const std::size_t at_once = std::max(std::size_t{1} << 16, columns_.bytes() / (16 * 24));
+    Example x;
+    for (const ExampleGroup& group : groups)
+      for (std::size_t e = group.begin; e < group.end; ++e, out += group.n) {
+        for (std::size_t i = 0; i < group.n; ++i) out[i] = columns_.bias(group.rows[i]);
+        read(e, x);
+        for (std::size_t k = 0; k < x.keys.size(); ++k)
+          occurrences_.add({x.keys[k], static_cast<std::uint32_t>(examples_.size()), x.values[k]});
+        examples_.push_back({&group, out});
+        if (occurrences_.size() >= at_once) finish();
+      }
+    finish();
+  }
+
+ private:
+  // An example whose scores are being added up.
+  struct Scored {
+    const ExampleGroup* group;
+    float* scores;
+  };
+  // Some of the occurrences: those of a feature, or of a feature in one group.
+  struct Stretch {
+    std::size_t begin, end;
+  };
+  // A feature of which weights are asked.
+  struct Asked {
+    decltype(std::declval<const Columns&>().column(0)) column;
+    Stretch occurrences;
+    bool read_whole;
+  };
+
+  // Calls visit(group, range) for every group whose examples are among the occurrences.
+  template <class Visit>
+  RECALLTREE_INLINE void each_group(const Stretch& all, Visit visit) const {
+    for (Stretch range{all.begin, all.begin}; range.begin < all.end; range.begin = range.end) {
+      const ExampleGroup* const group = group_of(range.begin);
+      while (range.end < all.end && group_of(range.end) == group) ++range.end;
+      visit(*group, range);
+    }
+  }
+  const ExampleGroup* group_of(std::size_t o) const {
+    return examples_[(*sorted_)[o].example].group;
+  }
+
+  std::vector<Asked> asked_features() const {
+    const std::vector<Occurrence>& sorted = *sorted_;
+    std::vector<Asked> features;
+    for (Stretch range{0, 0}; range.begin < sorted.size(); range.begin = range.end) {
+      const std::uint32_t feature = sorted[range.begin].feature;
+      while (range.end < sorted.size() && sorted[range.end].feature == feature) ++range.end;
+      const auto column = columns_.column(feature);
+      if (column.empty()) continue;
+      std::size_t asked = 0;
+      each_group(range, [&](const ExampleGroup& group, Stretch) { asked += group.n; });
+      features.push_back({column, range, column.is_read_whole(asked)});
+    }
+    return features;
+  }
+
+  void finish() {
+    // Scores that will be added to soon are fetched.
+    constexpr std::size_t kScoresAhead = 16, kScoresFetched = 64;
+    const std::vector<Occurrence>& sorted = occurrences_.by_feature();
+    sorted_ = &sorted;
+    const std::vector<Asked> features = asked_features();
+    by_row_.resize(columns_.size());
+    const auto fetch = [&](std::size_t f) {
+      if (f >= features.size() || features[f].read_whole) return;
+      each_group(features[f].occurrences, [&](const ExampleGroup& group, Stretch) {
+        for (std::size_t i = 0; i < group.n; ++i) features[f].column.prefetch(group.rows[i]);
+      });
+    };
+    fetch(0);
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      fetch(f + 1);
+      const Asked& feature = features[f];
+      if (feature.read_whole)
+        feature.column.visit([&](RowId row, float weight) { by_row_[row] = weight; });
+      each_group(feature.occurrences, [&](const ExampleGroup& group, Stretch range) {
+        weights_.resize(group.n);
+        for (std::size_t i = 0; i < group.n; ++i)
+          if (feature.read_whole) {
+            weights_[i] = by_row_[group.rows[i]];
+          } else {
+            const auto* const weight = feature.column.find(group.rows[i]);
+            weights_[i] = weight != nullptr ? widen(*weight) : 0.0f;
+          }
+        for (std::size_t o = range.begin; o < range.end; ++o) {
+          if (o + kScoresAhead < sorted.size()) {
+            const Scored& later = examples_[sorted[o + kScoresAhead].example];
+            prefetch(later.scores, std::min(later.group->n, kScoresFetched));
+          }
+          float* const scores = examples_[sorted[o].example].scores;
+          for (std::size_t i = 0; i < group.n; ++i) scores[i] += weights_[i] * sorted[o].value;
+        }
+      });
+      if (!feature.read_whole) continue;
+      if (feature.column.size() > by_row_.size() / 8)
+        std::fill(by_row_.begin(), by_row_.end(), 0.0f);
+      else
+        feature.column.visit([&](RowId row, float) { by_row_[row] = 0.0f; });
+    }
+    occurrences_.clear();
+    examples_.clear();
+  }
+
+  const Columns& columns_;
+  Occurrences occurrences_;
+  const std::vector<Occurrence>* sorted_ = nullptr;
+  std::vector<Scored> examples_;
+  std::vector<float> by_row_, weights_;
+};
+
+}  // namespace recalltree

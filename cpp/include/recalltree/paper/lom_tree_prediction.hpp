@@ -1,0 +1,110 @@
+// Prediction with a LOMTree, whatever it is stored in. Model is the learner or the mapped file,
+// Base what it is beside that. A model has
+//   root(), n_nodes(), is_leaf(n), child(n, right), router(n), majority(n), routers()
+//   leaf_counts(n, out)   a leaf's labels and counts in order of arrival
+//   prefetch_labels(n)
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "recalltree/model/predictor.hpp"
+#include "recalltree/paper/descent.hpp"
+
+namespace recalltree {
+
+template <class Model, class Base>
+class LOMTreePrediction : public Base {
+ public:
+  using Base::Base;
+  using RankedLabels = std::vector<std::pair<ClassId, double>>;
+
+  void route(const Rows& rows, std::size_t i, std::vector<NodeId>& route) const {
+    Example x;
+    this->read(rows, i, x);
+    descend(route, [&](NodeId n) { return margin(n, x); });
+  }
+  // A leaf's classes, the majority first, then by count, ties in order of arrival.
+  RankedLabels leaf_labels(NodeId leaf) const {
+    RankedLabels ranked;
+    rank_labels(leaf, ranked);
+    return ranked;
+  }
+
+ protected:
+  void score(const Rows& rows, std::size_t i, Workspace& ws) const override {
+    this->read(rows, i, ws.x);
+    descend(ws.route, [&](NodeId n) { return margin(n, ws.x); });
+    ws.work.router_evaluations += ws.route.size() - 1;
+    score_leaf(ws.route.back(), ws);
+  }
+
+  std::size_t rows_at_once() const override { return std::size_t{1} << 12; }
+  std::shared_ptr<const Prepared> prepare_prediction(std::size_t n_rows) const override {
+    self().routers().expect_examples(n_rows);
+    return nullptr;
+  }
+  void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+                  const typename Base::Emit& emit) const override {
+    Descent descent(self().routers());
+    for (; begin < end; begin += descent.nodes.size()) {
+      descent.read(end - begin, [&](std::size_t e, Example& x) { this->read(rows, begin + e, x); });
+      ws.work.router_evaluations += descent.run(
+          self().root(), [&](NodeId n) { return self().is_leaf(n); },
+          [&](NodeId n) { return self().router(n); },
+          [&](NodeId n, float f) { return self().child(n, f > 0.0f); });
+      for (const NodeId n : descent.nodes) self().prefetch_labels(n);
+      for (std::size_t e = 0; e < descent.nodes.size(); ++e) {
+        score_leaf(descent.nodes[e], ws);
+        emit(begin + e, ws.labels.data(), ws.scores.data(), ws.labels.size());
+      }
+    }
+  }
+
+  // Down to a leaf; margin_of(node) is asked on the way. The route ends at the leaf.
+  template <class MarginOf>
+  void descend(std::vector<NodeId>& route, MarginOf margin_of) const {
+    NodeId n = self().root();
+    route.assign(1, n);
+    while (!self().is_leaf(n)) {
+      n = self().child(n, margin_of(n) > 0.0f);
+      if (n == kNoNode) return;
+      route.push_back(n);
+    }
+  }
+
+ private:
+  const Model& self() const { return static_cast<const Model&>(*this); }
+
+  float margin(NodeId n, const Example& x) const {
+    const RowId router = self().router(n);
+    return router < self().routers().size() ? self().routers().score(router, x) : 0.0f;
+  }
+
+  // A leaf's classes into ws.labels and ws.scores.
+  void score_leaf(NodeId leaf, Workspace& ws) const {
+    thread_local RankedLabels ranked;
+    rank_labels(leaf, ranked);
+    ws.labels.clear();
+    ws.scores.clear();
+    for (const auto& [label, count] : ranked) {
+      ws.labels.push_back(label);
+      ws.scores.push_back(static_cast<float>(count));
+    }
+  }
+
+  void rank_labels(NodeId n, RankedLabels& ranked) const {
+    ranked.clear();
+    if (self().is_leaf(n)) self().leaf_counts(n, ranked);
+    const ClassId majority = self().majority(n);
+    if (ranked.size() > 1)
+      std::stable_sort(ranked.begin(), ranked.end(), [&](const auto& a, const auto& b) {
+        return a.second > b.second ||
+               (a.second == b.second && a.first == majority && b.first != majority);
+      });
+    if (ranked.empty() && majority != kNoClass) ranked.emplace_back(majority, 1.0);
+  }
+};
+
+}  // namespace recalltree
