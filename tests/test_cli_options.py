@@ -8,12 +8,19 @@ import pytest
 from command_line import run, write_rows
 
 from recalltree.cli import cli
-from recalltree.cli.algorithms import ALGORITHMS, DEFAULT_ALGORITHM, name_of
-from recalltree.cli.checkpoints import IntervalType
-from recalltree.cli.docstrings import parameter_docs
-from recalltree.cli.estimator_options import NOT_OPTIONS, chosen_parameters, estimator_options
-from recalltree.cli.reader_options import NOT_OPTIONS as NOT_READER_OPTIONS
+from recalltree.cli.generated_options import (
+    ALGORITHMS,
+    NOT_OPTIONS,
+    estimator_options,
+    given_parameters,
+)
+from recalltree.cli.options import IntervalType
+from recalltree.cli.train import DEFAULT_ALGORITHM
+from recalltree.estimators.loading import CLASSIFIERS
 from recalltree.readers import open_rows
+
+#: Arguments of open_rows that the command line gives by itself.
+NOT_READER_OPTIONS = {"paths", "require_labels", "frozen", "state"}
 
 
 def options_of(command):
@@ -23,19 +30,24 @@ def options_of(command):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_train_has_every_parameter_of_the_estimators_with_its_default(algorithm):
     options = options_of("train")
-    parameters = inspect.signature(ALGORITHMS[algorithm]).parameters
-    for name in parameters:
+    parameters = inspect.signature(CLASSIFIERS[algorithm]).parameters
+    for name, parameter in parameters.items():
         if name in NOT_OPTIONS:
             assert name not in options
         else:
             assert "--" + name.replace("_", "-") in options[name].opts
             assert options[name].help
-            assert parameter_docs(ALGORITHMS[algorithm])[name]
+            assert options[name].default == parameter.default
     arguments = ["rows", "-m", "model", "--algorithm", algorithm]
-    ctx = cli.commands["train"].make_context("train", arguments)
-    chosen = chosen_parameters(ctx, algorithm, ctx.params, only_given=False)
-    assert chosen == {n: p.default for n, p in parameters.items() if n not in NOT_OPTIONS}
-    assert chosen_parameters(ctx, algorithm, ctx.params, only_given=True) == {}
+    ctx = cli.commands["train"].make_context("train", [*arguments])
+    assert given_parameters(ctx, algorithm, ctx.params) == {}
+    ctx = cli.commands["train"].make_context("train", [*arguments, "--l2", "0.5"])
+    assert given_parameters(ctx, algorithm, ctx.params) == {"l2": 0.5}
+
+
+def test_help_is_plain_text():
+    for option in options_of("train").values():
+        assert not re.search(r"[`\\]|\bNone\b|\w_\w", option.help), option.help
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate", "predict", "inspect", "explain"])
@@ -71,10 +83,8 @@ def test_commands_are_listed_in_the_order_of_use():
     assert names == ["train", "evaluate", "predict", "inspect", "explain", "completion"]
 
 
-def test_names_of_algorithms():
+def test_the_default_algorithm_is_one():
     assert DEFAULT_ALGORITHM in ALGORITHMS
-    for name, kind in ALGORITHMS.items():
-        assert name_of(kind()) == name
 
 
 def test_an_option_of_another_algorithm_is_refused(tmp_path):
@@ -88,8 +98,17 @@ def test_an_option_of_another_algorithm_is_refused(tmp_path):
 def test_a_bad_value_is_refused_before_anything_is_read(tmp_path):
     rows = write_rows(tmp_path / "rows.vw", 10)
     result = run("train", rows, "-m", tmp_path / "m.rt", "--learning-rate", -1, exit_code=2)
-    assert "learning_rate" in result.stderr
+    assert "--learning-rate" in result.stderr
+    assert "x>0" in result.stderr
     assert not (tmp_path / "m.rt").exists()
+
+
+def test_a_value_that_only_another_algorithm_takes_is_refused(tmp_path):
+    rows = write_rows(tmp_path / "rows.vw", 10)
+    arguments = ("--algorithm", "one-against-some", "--max-depth", 41)
+    result = run("train", rows, "-m", tmp_path / "m.rt", *arguments, exit_code=2)
+    assert "max_depth" in result.stderr
+    assert "[1, 40]" in result.stderr
 
 
 @pytest.mark.parametrize(

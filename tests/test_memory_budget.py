@@ -13,7 +13,7 @@ from streams import make_stream
 
 import recalltree
 from recalltree import OneAgainstSomeClassifier
-from recalltree.cli.byte_size import ByteSize
+from recalltree.cli.options import ByteSize
 
 
 def words(n=1500, n_classes=60, n_features=300, seed=0):

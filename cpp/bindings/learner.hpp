@@ -29,9 +29,11 @@ inline void check_class(const Predictor& model, ClassId y) {
 template <class Model, class Config, class... Own, class... Names>
 void bind_init(nb::class_<Model>& c, Config (*make_config)(const LearnerConfig&, Own...),
                const Names&... names) {
+  const LearnerConfig standard;
   const auto bind = [&](auto init, auto... first) {
-    c.def("__init__", init, first..., nb::kw_only(), "n_features"_a, "sparse"_a = false,
-          "loss"_a = "logistic", "learning_rate"_a = 1.0, "l2"_a = 0.0, names...);
+    c.def("__init__", init, first..., nb::kw_only(), "n_features"_a, "sparse"_a = standard.sparse,
+          "loss"_a = name_of(standard.loss), "learning_rate"_a = standard.learning_rate,
+          "l2"_a = standard.l2, names...);
   };
   if constexpr (std::is_base_of_v<MappedModel, Model>)
     bind(

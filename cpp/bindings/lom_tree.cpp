@@ -85,7 +85,9 @@ void bind_views(nb::class_<Model>& c) {
 template <class Model>
 void bind(nb::module_& m, const char* name) {
   nb::class_<Model> c(m, name);
-  bind_init(c, make_config, "max_nodes"_a = 0, "swap_resistance"_a = 4.0);
+  const LOMTreeConfig standard;
+  bind_init(c, make_config, "max_nodes"_a = standard.max_nodes,
+            "swap_resistance"_a = standard.swap_resistance);
   bind_views(c);
   bind_routers(c);
   bind_explain_routers(c);

@@ -36,7 +36,9 @@ nb::dict predictor(const Model& model, ClassId y) {
 template <class Model>
 void bind(nb::module_& m, const char* name) {
   nb::class_<Model> c(m, name);
-  bind_init(c, make_config, "negative_samples"_a = 0, "seed"_a = 0);
+  const OneAgainstAllConfig standard;
+  bind_init(c, make_config, "negative_samples"_a = standard.negative_samples,
+            "seed"_a = standard.seed);
   c.def_prop_ro("config", &config_of<Model>);
   c.def("predictor", &predictor<Model>, "class_id"_a);
   bind_explain_classes(c);

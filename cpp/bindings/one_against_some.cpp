@@ -158,12 +158,15 @@ template <class Model>
 void bind(nb::module_& m, const char* name) {
   nb::class_<Model> c(m, name);
   const OneAgainstSomeConfig standard;
-  bind_init(c, make_config, "keys"_a = "auto", "max_candidates"_a = standard.max_candidates,
-            "max_labels"_a = standard.max_labels, "max_entries"_a = standard.max_entries,
-            "sublinear_tf"_a = true, "use_idf"_a = true, "normalize"_a = true, "center"_a = true,
-            "n_trees"_a = standard.n_trees, "max_depth"_a = standard.max_depth,
-            "bound_lambda"_a = 1.0, "count_decay"_a = 0.0, "seed"_a = 0, "memory_budget"_a = 0,
-            "feature_dropout"_a = 0.0);
+  bind_init(
+      c, make_config, "keys"_a = name_of(standard.keys),
+      "max_candidates"_a = standard.max_candidates, "max_labels"_a = standard.max_labels,
+      "max_entries"_a = standard.max_entries, "sublinear_tf"_a = standard.weighting.sublinear_tf,
+      "use_idf"_a = standard.weighting.use_idf, "normalize"_a = standard.weighting.normalize,
+      "center"_a = standard.center, "n_trees"_a = standard.n_trees,
+      "max_depth"_a = standard.max_depth, "bound_lambda"_a = standard.bound_lambda,
+      "count_decay"_a = standard.count_decay, "seed"_a = standard.seed,
+      "memory_budget"_a = standard.memory_budget, "feature_dropout"_a = standard.feature_dropout);
   c.def_prop_ro("config", &config_of<Model>)
       .def("predictor", &predictor<Model>, "class_id"_a)
       .def("frequent_classes",

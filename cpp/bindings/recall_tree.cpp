@@ -111,10 +111,14 @@ void bind_views(nb::class_<Model>& c) {
 template <class Model>
 void bind(nb::module_& m, const char* name) {
   nb::class_<Model> c(m, name);
-  bind_init(c, make_config, "max_candidates"_a = 0, "max_depth"_a = 0, "bound_lambda"_a = 1.0,
-            "path_features"_a = "none", "path_interactions"_a = false,
-            "router_weighting"_a = "total_entropy", "routing_order"_a = "route_first",
-            "count_decay"_a = 0.0, "min_gradient"_a = RecallTreeConfig{}.min_gradient);
+  const RecallTreeConfig standard;
+  bind_init(c, make_config, "max_candidates"_a = standard.max_candidates,
+            "max_depth"_a = standard.max_depth, "bound_lambda"_a = standard.bound_lambda,
+            "path_features"_a = name_of(standard.path_features),
+            "path_interactions"_a = standard.path_interactions,
+            "router_weighting"_a = name_of(standard.router_weighting),
+            "routing_order"_a = name_of(standard.routing_order),
+            "count_decay"_a = standard.count_decay, "min_gradient"_a = standard.min_gradient);
   bind_views(c);
   bind_explain_classes(c);
   bind_routers(c);

@@ -11,12 +11,15 @@ from experiments.report.section import Section, by_set, group, percent, values, 
 from experiments.statistics import Significance, format_p, mean_and_error, n_minus_1_chi_squared
 from experiments.store import Record
 from experiments.studies.ablation import ORDERS, PATH_FEATURES, WEIGHTINGS
-from recalltree.estimators import defaults
+from recalltree import RecallTreeClassifier
+
+#: An estimator with the default parameters.
+DEFAULT = RecallTreeClassifier()
 
 #: Kind of units -> what was tried (first choice, its values), and the default of it and the order.
 CHOICES = {
-    "path": ("path_features", PATH_FEATURES, defaults.PATH_FEATURES),
-    "routing": ("router_weighting", WEIGHTINGS, defaults.ROUTER_WEIGHTING),
+    "path": ("path_features", PATH_FEATURES, DEFAULT.path_features),
+    "routing": ("router_weighting", WEIGHTINGS, DEFAULT.router_weighting),
 }
 LEADS = {
     "path": "Error by path features and order of routing:",
@@ -31,7 +34,7 @@ CLEAR = 0.01
 SLIGHT = 0.005
 
 #: Where the defaults are not simply what has the least error.
-WHY_ORDER = f"""*{defaults.ROUTING_ORDER}* is the default order because it is faster and takes less
+WHY_ORDER = f"""*{DEFAULT.routing_order}* is the default order because it is faster and takes less
 memory on sparse examples; *update_first* is worth trying where it has less error above."""
 WHY_NO_DECAY = """Counts do not fade by default, although that has less error on some sets: a
 half-life says how fast a stream changes, which its user knows and an estimator does not, and what
@@ -57,7 +60,7 @@ def section(records: Sequence[Record]) -> Section:
             cells = group(same_kind, choice, "routing_order")
             order = [(value, order) for value in tried for order in ORDERS]
             rows += [row(key, pair, cells[pair]) for pair in order if pair in cells]
-            verdicts.append(verdict(key, cells, (default, defaults.ROUTING_ORDER)))
+            verdicts.append(verdict(key, cells, (default, DEFAULT.routing_order)))
         page.say(LEADS[kind])
         page.table(["set", "rows", "passes", choice.replace("_", " "), *COLUMNS], rows)
         for text in filter(None, verdicts):
@@ -130,7 +133,7 @@ def written(test: Significance) -> str:
 def decay(key: tuple[Any, ...], found: Sequence[Record]) -> str:
     """Say what fading counts bring."""
     halves = group([r for r in found if r["unit"]["kind"] == "decay"], "half_life")
-    usual = ("routing", defaults.ROUTER_WEIGHTING, defaults.ROUTING_ORDER)
+    usual = ("routing", DEFAULT.router_weighting, DEFAULT.routing_order)
     default = group(found, "kind", "router_weighting", "routing_order").get(usual)
     if not halves or default is None:
         return ""
@@ -160,7 +163,7 @@ def which_order(sets: dict[tuple[Any, ...], list[Record]]) -> str:
     said = []
     for key, found in sets.items():
         cells = group(found, "kind", "path_features", "routing_order")
-        pair = [cells.get(("path", defaults.PATH_FEATURES, order)) for order in ORDERS]
+        pair = [cells.get(("path", DEFAULT.path_features, order)) for order in ORDERS]
         if pair[0] is None or pair[1] is None:
             continue
         better[min(zip(pair, ORDERS, strict=True), key=lambda p: error(p[0] or []))[1]].append(
@@ -179,7 +182,7 @@ def which_order(sets: dict[tuple[Any, ...], list[Record]]) -> str:
     return (
         f"Which order? {' and '.join(parts)}. What *update_first* takes, in multiples of the "
         f"training time and of the memory of *route_first*: {'; '.join(said)}. The default is "
-        f"*{defaults.ROUTING_ORDER}*."
+        f"*{DEFAULT.routing_order}*."
     )
 
 
@@ -190,9 +193,9 @@ def what_follows(sets: dict[tuple[Any, ...], list[Record]]) -> str:
         beaten = []
         for key, found in sets.items():
             cells = group([r for r in found if r["unit"]["kind"] == kind], "routing_order", choice)
-            usual = cells.get((defaults.ROUTING_ORDER, default))
+            usual = cells.get((DEFAULT.routing_order, default))
             for (order, value), same in cells.items():
-                if usual is None or order != defaults.ROUTING_ORDER:
+                if usual is None or order != DEFAULT.routing_order:
                     continue
                 if error(same) < error(usual) and significance(same, usual).p_value < CLEAR:
                     beaten.append(f"*{value}* on {where(key)}")

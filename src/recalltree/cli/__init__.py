@@ -1,5 +1,5 @@
 """The command line: train, evaluate, predict, inspect, explain."""
 
-from recalltree.cli.commands import cli, main
+from recalltree.cli.main import cli, main
 
 __all__ = ["cli", "main"]

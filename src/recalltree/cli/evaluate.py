@@ -7,23 +7,21 @@ from typing import Any
 
 import click
 
-from recalltree.cli.common import (
+from recalltree.cli.generated_options import reader_options
+from recalltree.cli.inputs import load_to_use, paths_of, rows_like_the_models
+from recalltree.cli.messages import as_json as to_json
+from recalltree.cli.messages import one_line, write_pairs
+from recalltree.cli.options import (
+    SectionOption,
     command,
     jobs_option,
     json_option,
-    load_to_use,
     mmap_option,
     model_option,
-    paths_of,
     quiet_option,
-    reader_options,
     rows_argument,
-    rows_like_the_models,
 )
-from recalltree.cli.messages import as_json as to_json
-from recalltree.cli.messages import one_line, write_pairs
 from recalltree.cli.progress import Display, Meter
-from recalltree.cli.sections import SectionOption
 from recalltree.inspection import Evaluation
 from recalltree.readers import RowReader
 

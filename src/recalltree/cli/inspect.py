@@ -8,23 +8,21 @@ from typing import Any
 
 import click
 
-from recalltree.cli.common import (
+from recalltree.cli.evaluate import evaluate_rows
+from recalltree.cli.generated_options import reader_options
+from recalltree.cli.inputs import extra_of, load_to_use, rows_like_the_models
+from recalltree.cli.messages import as_json as to_json
+from recalltree.cli.messages import one_line, say, write_pairs
+from recalltree.cli.options import (
+    SectionOption,
     command,
     jobs_option,
     json_option,
-    load_to_use,
     mmap_option,
     model_option,
     quiet_option,
-    reader_options,
     rows_argument,
-    rows_like_the_models,
 )
-from recalltree.cli.evaluate import evaluate_rows
-from recalltree.cli.messages import as_json as to_json
-from recalltree.cli.messages import one_line, say, write_pairs
-from recalltree.cli.models import extra_of
-from recalltree.cli.sections import SectionOption
 from recalltree.inspection import find_class, report_page, summary, tree_text
 from recalltree.model_file import read_header
 

@@ -50,6 +50,11 @@ class Interrupts:
             self._before = {number: signal.signal(number, self._note) for number in _SIGNALS}
         return self
 
+    @property
+    def exit_code(self) -> int | None:
+        """128 + the number of the signal, as shells have it; None if there was none."""
+        return None if self.received is None else 128 + self.received
+
     def __exit__(
         self,
         kind: type[BaseException] | None,

@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from recalltree.cli import exit_codes
-from recalltree.cli.algorithms import ALGORITHMS, DEFAULT_ALGORITHM, name_of
-from recalltree.cli.checkpoints import Interval, IntervalType
-from recalltree.cli.common import command, json_option, paths_of, quiet_option, rows_argument
-from recalltree.cli.estimator_options import chosen_parameters, estimator_options
+from recalltree.cli.generated_options import (
+    estimator_options,
+    given_parameters,
+    given_reader_options,
+    is_given,
+    reader_options,
+)
+from recalltree.cli.inputs import extra_of, load_model, open_like, paths_of
 from recalltree.cli.interrupts import Interrupts
 from recalltree.cli.messages import as_json as to_json
 from recalltree.cli.messages import counted, say
-from recalltree.cli.models import extra_of, load_model, save_model
+from recalltree.cli.options import (
+    Interval,
+    IntervalType,
+    SectionOption,
+    command,
+    json_option,
+    quiet_option,
+    rows_argument,
+)
 from recalltree.cli.progress import Display, Meter, as_time
-from recalltree.cli.reader_options import given_options, open_like, reader_options
-from recalltree.cli.sections import SectionOption
+from recalltree.estimators.loading import CLASSIFIERS
 from recalltree.model_file import Checkpointer
 from recalltree.readers import RowReader
 from recalltree.training import TrainingPosition, learn_from
+
+DEFAULT_ALGORITHM = "one-against-some"
 
 
 def train(
@@ -51,15 +64,16 @@ def train(
     """
     paths = paths_of(ctx, rows, resume)
     if resume is None:
-        clf = ALGORITHMS[algorithm](**chosen_parameters(ctx, algorithm, values, only_given=False))
+        kind: type[Any] = CLASSIFIERS[algorithm]
+        clf = kind(**given_parameters(ctx, algorithm, values))
     else:
         clf = _load_to_resume(ctx, resume, algorithm, values)
     try:
         clf._validate_params()
     except ValueError as error:
         raise click.UsageError(str(error), ctx) from error
-    run = TrainingRun(clf, paths, given_options(ctx, values), skip_rows, quiet=quiet)
-    if resume is not None and not run.goes_on and not _is_given(ctx, "n_passes"):
+    run = TrainingRun(clf, paths, given_reader_options(ctx, values), skip_rows, quiet=quiet)
+    if resume is not None and not run.goes_on and not is_given(ctx, "n_passes"):
         # How often these rows are read is not for other rows to say.
         clf.set_params(n_passes=type(clf)().n_passes)
     if clf.n_passes > 1:
@@ -73,7 +87,7 @@ def train(
         run.learn(_checkpointer(model, checkpoint_every), interrupts)
         if run.n_examples == 0:
             raise ValueError("no rows were learned, so there is no model to write.")
-        save_model(clf, model, run.extra())
+        _save_model(clf, model, run.extra())
     if not quiet:
         say(run.summary())
     if as_json:
@@ -81,7 +95,7 @@ def train(
         click.echo(to_json(run.as_dict()), err=model == "-")
     if interrupts.received is not None:
         say(run.how_to_go_on(model))
-        sys.exit(exit_codes.SIGNALLED + interrupts.received)
+        sys.exit(interrupts.exit_code)
 
 
 class TrainingRun:
@@ -187,7 +201,7 @@ class TrainingRun:
         """Return what happened."""
         clf = self.clf
         return {
-            "algorithm": name_of(clf),
+            "algorithm": clf._algorithm,
             "finished": self.finished,
             "n_rows": self.n_rows,
             "n_skipped": self.reader.n_skipped,
@@ -224,10 +238,6 @@ class TrainingRun:
         return f"interrupted in {where}; to go on: {shlex.join(go_on)}"
 
 
-def _is_given(ctx: click.Context, name: str) -> bool:
-    return ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
-
-
 def _check_files(ctx: click.Context, paths: Sequence[str], n_passes: int) -> None:
     """Refuse at once what could only be found out after the first pass."""
     for path in paths:
@@ -247,13 +257,26 @@ def _checkpointer(model: str, every: Interval | None) -> Checkpointer | None:
 
 def _load_to_resume(ctx: click.Context, resume: str, algorithm: str, values: dict[str, Any]) -> Any:
     clf = load_model(resume, mmap=False)
-    known = name_of(clf)
-    if _is_given(ctx, "algorithm") and algorithm != known:
+    known = clf._algorithm
+    if is_given(ctx, "algorithm") and algorithm != known:
         raise click.UsageError(
             f"--algorithm {algorithm}: the model of --resume is a {known}; leave the option out.",
             ctx,
         )
-    return clf.set_params(**chosen_parameters(ctx, known, values, only_given=True))
+    return clf.set_params(**given_parameters(ctx, known, values))
+
+
+def _save_model(clf: Any, path: str, extra: dict[str, Any]) -> None:
+    """Save a model to a file, or to standard output if `path` is ``-``."""
+    if path != "-":
+        clf.save(path, extra=extra)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        spooled = Path(folder) / "model"
+        clf.save(spooled, extra=extra)
+        with spooled.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 _OPTIONS = [
@@ -273,7 +296,7 @@ _OPTIONS = [
     ),
     SectionOption(
         ["--algorithm"],
-        type=click.Choice(list(ALGORITHMS)),
+        type=click.Choice(list(CLASSIFIERS)),
         default=DEFAULT_ALGORITHM,
         show_default=True,
         help="How to learn.",

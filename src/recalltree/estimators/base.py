@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from recalltree.estimators.compacting import Compacts
 from recalltree.estimators.looking_inside import Explains
@@ -28,6 +26,7 @@ from recalltree.estimators.progress import progress_bar
 from recalltree.estimators.progressive_curve import ProgressiveCurve
 from recalltree.labels import Growth, LabelTable, as_labels
 from recalltree.model_file.model import TRAINING
+from recalltree.parameters import Table
 from recalltree.validation import (
     Matrix,
     check_matrix,
@@ -42,22 +41,8 @@ from recalltree.validation import (
 class OnlineClassifier(ClassifierMixin, Predictions, Explains, Compacts, BaseEstimator):
     """Base class of the estimators; not to be used by itself."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "loss": [StrOptions({"logistic", "hinge", "squared"})],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "l2": [Interval(Real, 0, None, closed="left")],
-        "n_passes": [Interval(Integral, 1, None, closed="left")],
-        "shuffle": ["boolean"],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_jobs": [
-            None,
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Integral, None, -1, closed="right"),
-        ],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-    }
+    #: What its parameters are; the command line makes options of them.
+    _parameters: ClassVar[Table]
 
     def __init__(
         self,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from recalltree._core import LOMTree, MappedLOMTree
-from recalltree.estimators import defaults
 from recalltree.estimators.base import OnlineClassifier, as_limit
+from recalltree.estimators.constraints import constraints_of
 from recalltree.estimators.looking_inside import PlotsTree
+from recalltree.parameters import LOM_TREE, defaults_of
 from recalltree.tree import LOMTreeView
+
+_DEFAULT = defaults_of(LOM_TREE)
 
 
 class LOMTreeClassifier(PlotsTree, OnlineClassifier):
@@ -109,27 +110,24 @@ class LOMTreeClassifier(PlotsTree, OnlineClassifier):
     _core_type = LOMTree
     _mapped_core_type = MappedLOMTree
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **OnlineClassifier._parameter_constraints,
-        "max_nodes": [None, Interval(Integral, 1, None, closed="left")],
-        "swap_resistance": [Interval(Real, 0, None, closed="left")],
-    }
+    _parameters = LOM_TREE
+    _parameter_constraints: ClassVar[dict[str, Any]] = constraints_of(LOM_TREE)
 
     def __init__(
         self,
         *,
-        max_nodes: int | None = None,
-        swap_resistance: float = defaults.SWAP_RESISTANCE,
-        loss: str = defaults.LOSS,
-        learning_rate: float = defaults.LEARNING_RATE,
-        l2: float = defaults.L2,
-        n_passes: int = defaults.N_PASSES,
-        shuffle: bool = defaults.SHUFFLE,
-        early_stopping: bool = defaults.EARLY_STOPPING,
-        validation_fraction: float = defaults.VALIDATION_FRACTION,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
+        max_nodes: int | None = _DEFAULT["max_nodes"],
+        swap_resistance: float = _DEFAULT["swap_resistance"],
+        loss: str = _DEFAULT["loss"],
+        learning_rate: float = _DEFAULT["learning_rate"],
+        l2: float = _DEFAULT["l2"],
+        n_passes: int = _DEFAULT["n_passes"],
+        shuffle: bool = _DEFAULT["shuffle"],
+        early_stopping: bool = _DEFAULT["early_stopping"],
+        validation_fraction: float = _DEFAULT["validation_fraction"],
+        n_jobs: int | None = _DEFAULT["n_jobs"],
+        random_state: Any = _DEFAULT["random_state"],
+        verbose: int = _DEFAULT["verbose"],
     ) -> None:
         super().__init__(
             loss=loss,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval
-
 from recalltree._core import MappedOneAgainstAll, OneAgainstAll
-from recalltree.estimators import defaults
 from recalltree.estimators.base import OnlineClassifier, as_limit
+from recalltree.estimators.constraints import constraints_of
+from recalltree.parameters import ONE_AGAINST_ALL, defaults_of
+
+_DEFAULT = defaults_of(ONE_AGAINST_ALL)
 
 
 class OneAgainstAllClassifier(OnlineClassifier):
@@ -101,25 +101,23 @@ class OneAgainstAllClassifier(OnlineClassifier):
     _core_type = OneAgainstAll
     _mapped_core_type = MappedOneAgainstAll
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **OnlineClassifier._parameter_constraints,
-        "negative_samples": [None, Interval(Integral, 1, None, closed="left")],
-    }
+    _parameters = ONE_AGAINST_ALL
+    _parameter_constraints: ClassVar[dict[str, Any]] = constraints_of(ONE_AGAINST_ALL)
 
     def __init__(
         self,
         *,
-        negative_samples: int | None = None,
-        loss: str = defaults.LOSS,
-        learning_rate: float = defaults.LEARNING_RATE,
-        l2: float = defaults.L2,
-        n_passes: int = defaults.N_PASSES,
-        shuffle: bool = defaults.SHUFFLE,
-        early_stopping: bool = defaults.EARLY_STOPPING,
-        validation_fraction: float = defaults.VALIDATION_FRACTION,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
+        negative_samples: int | None = _DEFAULT["negative_samples"],
+        loss: str = _DEFAULT["loss"],
+        learning_rate: float = _DEFAULT["learning_rate"],
+        l2: float = _DEFAULT["l2"],
+        n_passes: int = _DEFAULT["n_passes"],
+        shuffle: bool = _DEFAULT["shuffle"],
+        early_stopping: bool = _DEFAULT["early_stopping"],
+        validation_fraction: float = _DEFAULT["validation_fraction"],
+        n_jobs: int | None = _DEFAULT["n_jobs"],
+        random_state: Any = _DEFAULT["random_state"],
+        verbose: int = _DEFAULT["verbose"],
     ) -> None:
         super().__init__(
             loss=loss,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from recalltree._core import MappedOneAgainstSome, OneAgainstSome
-from recalltree.estimators import defaults
 from recalltree.estimators.base import OnlineClassifier, as_limit
+from recalltree.estimators.constraints import constraints_of
+from recalltree.parameters import ONE_AGAINST_SOME, defaults_of
+
+_DEFAULT = defaults_of(ONE_AGAINST_SOME)
 
 
 class OneAgainstSomeClassifier(OnlineClassifier):
@@ -155,58 +156,39 @@ class OneAgainstSomeClassifier(OnlineClassifier):
     _core_type = OneAgainstSome
     _mapped_core_type = MappedOneAgainstSome
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{
-            name: constraint
-            for name, constraint in OnlineClassifier._parameter_constraints.items()
-            if name != "loss"
-        },
-        "keys": [StrOptions({"auto", "features", "trees", "both", "path"})],
-        "max_candidates": [None, Interval(Integral, 1, None, closed="left")],
-        "max_labels": [Interval(Integral, 1, None, closed="left")],
-        "max_entries": [Interval(Integral, 1, 2**24, closed="both")],
-        "sublinear_tf": ["boolean"],
-        "use_idf": ["boolean"],
-        "normalize": ["boolean"],
-        "center": ["boolean"],
-        "n_trees": [Interval(Integral, 1, 1000, closed="both")],
-        "max_depth": [None, Interval(Integral, 1, 40, closed="both")],
-        "bound_lambda": [Interval(Real, 0, None, closed="left")],
-        "count_decay": [None, Interval(Real, 1, None, closed="left")],
-        "memory_budget": [None, Interval(Integral, 1, None, closed="left")],
-        "feature_dropout": [Interval(Real, 0, 1, closed="left")],
-    }
+    _parameters = ONE_AGAINST_SOME
+    _parameter_constraints: ClassVar[dict[str, Any]] = constraints_of(ONE_AGAINST_SOME)
     _newer_parameters: ClassVar[dict[str, Any]] = {"memory_budget": None, "feature_dropout": 0.0}
 
     def __init__(
         self,
         *,
-        keys: str = defaults.KEYS,
-        max_candidates: int | None = None,
-        max_labels: int = defaults.MAX_LABELS,
-        max_entries: int = defaults.MAX_ENTRIES,
-        sublinear_tf: bool = defaults.SUBLINEAR_TF,
-        use_idf: bool = defaults.USE_IDF,
-        normalize: bool = defaults.NORMALIZE,
-        center: bool = defaults.CENTER,
-        n_trees: int = defaults.N_TREES,
-        max_depth: int | None = None,
-        bound_lambda: float = defaults.BOUND_LAMBDA,
-        count_decay: float | None = None,
-        memory_budget: int | None = None,
-        feature_dropout: float = defaults.FEATURE_DROPOUT,
-        learning_rate: float = defaults.LEARNING_RATE,
-        l2: float = defaults.L2,
-        n_passes: int = defaults.N_PASSES,
-        shuffle: bool = defaults.SHUFFLE,
-        early_stopping: bool = defaults.EARLY_STOPPING,
-        validation_fraction: float = defaults.VALIDATION_FRACTION,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
+        keys: str = _DEFAULT["keys"],
+        max_candidates: int | None = _DEFAULT["max_candidates"],
+        max_labels: int = _DEFAULT["max_labels"],
+        max_entries: int = _DEFAULT["max_entries"],
+        sublinear_tf: bool = _DEFAULT["sublinear_tf"],
+        use_idf: bool = _DEFAULT["use_idf"],
+        normalize: bool = _DEFAULT["normalize"],
+        center: bool = _DEFAULT["center"],
+        n_trees: int = _DEFAULT["n_trees"],
+        max_depth: int | None = _DEFAULT["max_depth"],
+        bound_lambda: float = _DEFAULT["bound_lambda"],
+        count_decay: float | None = _DEFAULT["count_decay"],
+        memory_budget: int | None = _DEFAULT["memory_budget"],
+        feature_dropout: float = _DEFAULT["feature_dropout"],
+        learning_rate: float = _DEFAULT["learning_rate"],
+        l2: float = _DEFAULT["l2"],
+        n_passes: int = _DEFAULT["n_passes"],
+        shuffle: bool = _DEFAULT["shuffle"],
+        early_stopping: bool = _DEFAULT["early_stopping"],
+        validation_fraction: float = _DEFAULT["validation_fraction"],
+        n_jobs: int | None = _DEFAULT["n_jobs"],
+        random_state: Any = _DEFAULT["random_state"],
+        verbose: int = _DEFAULT["verbose"],
     ) -> None:
         super().__init__(
-            loss=defaults.LOSS,
+            loss="logistic",  # of the routers; not a parameter
             learning_rate=learning_rate,
             l2=l2,
             n_passes=n_passes,

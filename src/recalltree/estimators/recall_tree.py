@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from recalltree._core import MappedRecallTree, RecallTree
-from recalltree.estimators import defaults
 from recalltree.estimators.base import OnlineClassifier, as_limit
+from recalltree.estimators.constraints import constraints_of
 from recalltree.estimators.looking_inside import PlotsTree
+from recalltree.parameters import RECALL_TREE, defaults_of
 from recalltree.tree import RecallTreeView
+
+_DEFAULT = defaults_of(RECALL_TREE)
 
 
 class RecallTreeClassifier(PlotsTree, OnlineClassifier):
@@ -146,42 +147,32 @@ class RecallTreeClassifier(PlotsTree, OnlineClassifier):
     _core_type = RecallTree
     _mapped_core_type = MappedRecallTree
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **OnlineClassifier._parameter_constraints,
-        "max_candidates": [None, Interval(Integral, 1, 65_534, closed="both")],
-        "max_depth": [None, Interval(Integral, 1, 1000, closed="both")],
-        "bound_lambda": [Interval(Real, 0, None, closed="left")],
-        "path_features": [StrOptions({"path", "leaf", "none"})],
-        "path_interactions": ["boolean"],
-        "router_weighting": [StrOptions({"total_entropy", "entropy", "unit"})],
-        "routing_order": [StrOptions({"route_first", "update_first"})],
-        "count_decay": [None, Interval(Real, 0, None, closed="neither")],
-        "min_gradient": [Interval(Real, 0, 1, closed="left")],
-    }
+    _parameters = RECALL_TREE
+    _parameter_constraints: ClassVar[dict[str, Any]] = constraints_of(RECALL_TREE)
     _newer_parameters: ClassVar[dict[str, Any]] = {"min_gradient": 0.0}
 
     def __init__(
         self,
         *,
-        max_candidates: int | None = None,
-        max_depth: int | None = None,
-        bound_lambda: float = defaults.BOUND_LAMBDA,
-        path_features: str = defaults.PATH_FEATURES,
-        path_interactions: bool = defaults.PATH_INTERACTIONS,
-        router_weighting: str = defaults.ROUTER_WEIGHTING,
-        routing_order: str = defaults.ROUTING_ORDER,
-        count_decay: float | None = None,
-        min_gradient: float = defaults.MIN_GRADIENT,
-        loss: str = defaults.LOSS,
-        learning_rate: float = defaults.LEARNING_RATE,
-        l2: float = defaults.L2,
-        n_passes: int = defaults.N_PASSES,
-        shuffle: bool = defaults.SHUFFLE,
-        early_stopping: bool = defaults.EARLY_STOPPING,
-        validation_fraction: float = defaults.VALIDATION_FRACTION,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
+        max_candidates: int | None = _DEFAULT["max_candidates"],
+        max_depth: int | None = _DEFAULT["max_depth"],
+        bound_lambda: float = _DEFAULT["bound_lambda"],
+        path_features: str = _DEFAULT["path_features"],
+        path_interactions: bool = _DEFAULT["path_interactions"],
+        router_weighting: str = _DEFAULT["router_weighting"],
+        routing_order: str = _DEFAULT["routing_order"],
+        count_decay: float | None = _DEFAULT["count_decay"],
+        min_gradient: float = _DEFAULT["min_gradient"],
+        loss: str = _DEFAULT["loss"],
+        learning_rate: float = _DEFAULT["learning_rate"],
+        l2: float = _DEFAULT["l2"],
+        n_passes: int = _DEFAULT["n_passes"],
+        shuffle: bool = _DEFAULT["shuffle"],
+        early_stopping: bool = _DEFAULT["early_stopping"],
+        validation_fraction: float = _DEFAULT["validation_fraction"],
+        n_jobs: int | None = _DEFAULT["n_jobs"],
+        random_state: Any = _DEFAULT["random_state"],
+        verbose: int = _DEFAULT["verbose"],
     ) -> None:
         super().__init__(
             loss=loss,

@@ -2,41 +2,44 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from recalltree.parameters import defaults_of
 from recalltree.readers.formats import FORMATS, TEXT_FORMATS, format_of
 from recalltree.readers.options import RowOptions, check_options
+from recalltree.readers.parameters import ROWS
 from recalltree.readers.reader import RowReader
 from recalltree.readers.sources import Readable, find_sources
 from recalltree.readers.text import TextRows
 
+_DEFAULT = defaults_of(ROWS)
+
 
 def open_rows(
     paths: Readable | Sequence[Readable],
-    format: str = "auto",
+    format: str = _DEFAULT["format"],
     *,
-    batch_rows: int = 4096,
-    on_error: str = "raise",
-    n_features: int | None = None,
-    bits: int = 18,
-    label_type: str = "auto",
+    batch_rows: int = _DEFAULT["batch_rows"],
+    on_error: str = _DEFAULT["on_error"],
+    n_features: int | None = _DEFAULT["n_features"],
+    bits: int = _DEFAULT["bits"],
+    label_type: str = _DEFAULT["label_type"],
     require_labels: bool = True,
-    dense: bool = False,
-    zero_based: bool = False,
-    features: str = "hashed",
-    quadratic: str | Sequence[str] = (),
-    ngrams: int = 1,
-    weighting: str = "tf",
-    label_prefix: str = "__label__",
-    multilabel: str = "refuse",
-    label_column: str | None = None,
-    text_column: str | Sequence[str] | None = None,
-    numeric_columns: Sequence[str] | None = None,
-    weight_column: str | None = None,
-    lowercase: bool = True,
-    max_line_bytes: int = 1 << 24,
+    dense: bool = _DEFAULT["dense"],
+    zero_based: bool = _DEFAULT["zero_based"],
+    features: str = _DEFAULT["features"],
+    quadratic: str | Sequence[str] = _DEFAULT["quadratic"],
+    ngrams: int = _DEFAULT["ngrams"],
+    weighting: str = _DEFAULT["weighting"],
+    label_prefix: str = _DEFAULT["label_prefix"],
+    multilabel: str = _DEFAULT["multilabel"],
+    label_column: str | None = _DEFAULT["label_column"],
+    text_column: str | Sequence[str] | None = _DEFAULT["text_column"],
+    numeric_columns: Sequence[str] | None = _DEFAULT["numeric_columns"],
+    weight_column: str | None = _DEFAULT["weight_column"],
+    lowercase: bool = _DEFAULT["lowercase"],
+    max_line_bytes: int = _DEFAULT["max_line_bytes"],
     frozen: bool = False,
     state: Mapping[str, Any] | None = None,
 ) -> RowReader:
@@ -131,7 +134,7 @@ def open_rows(
         given["format"] = format_of(sources)
     elif format not in FORMATS:
         raise ValueError(f"format must be 'auto' or one of {', '.join(FORMATS)}; got {format!r}")
-    options = check_options(given, _DEFAULTS, n_features=n_features, bits=bits)
+    options = check_options(given, n_features=n_features, bits=bits)
     if options.format in TEXT_FORMATS:
         rows: Any = TextRows(options)
     else:
@@ -147,8 +150,3 @@ def _table_rows(options: RowOptions) -> Any:
             f"reading {options.format} needs the package pyarrow: pip install 'recalltree[arrow]'"
         ) from error
     return TableRows(options)
-
-
-_DEFAULTS = {
-    name: parameter.default for name, parameter in inspect.signature(open_rows).parameters.items()
-}

@@ -10,15 +10,7 @@ from typing import Any
 from recalltree._core import FeatureSpace
 from recalltree.readers.feature_state import restore_state
 from recalltree.readers.formats import TABLE_FORMATS, TEXT_FORMATS
-from recalltree.validation import MAX_FEATURES
-
-_CHOICES = {
-    "on_error": ("raise", "skip", "warn"),
-    "label_type": ("auto", "int", "str"),
-    "features": ("hashed", "dictionary"),
-    "weighting": ("tf", "tf-idf"),
-    "multilabel": ("refuse", "first", "each"),
-}
+from recalltree.readers.parameters import ROWS
 
 _WORDS = ("features", "ngrams", "weighting")
 _TABLE = ("label_column", "text_column", "numeric_columns", "weight_column", "lowercase", *_WORDS)
@@ -101,36 +93,33 @@ class RowOptions:
         return {"format": self.format, "n_features": self.n_features, **lists}
 
 
-def check_options(
-    given: dict[str, Any], defaults: Mapping[str, Any], *, n_features: Any, bits: Any
-) -> RowOptions:
+def check_options(given: dict[str, Any], *, n_features: Any, bits: Any) -> RowOptions:
     """Return the options, or say which is wrong.
 
     Parameters
     ----------
     given : dict
-        All options but `n_features` and `bits`, by name.
-    defaults : mapping
-        What they are when the user says nothing: another value of an option that the format
-        does not have is a mistake.
+        All options but `n_features` and `bits`, by name. An option that the format does not have
+        must have its default.
     n_features, bits : int or None
         As the user gave them.
     """
     format_ = given["format"]
     for name in sorted(_OWNED - set(OWN_OPTIONS[format_])):
-        if given[name] != defaults[name]:
+        if given[name] != ROWS[name].default:
             owners = [f for f, names in OWN_OPTIONS.items() if name in names]
             raise ValueError(
                 f"{name}={given[name]!r} has no meaning for the format {format_!r}; "
                 f"it belongs to {', '.join(owners)}"
             )
-    for name, choices in _CHOICES.items():
-        if given[name] not in choices:
-            raise ValueError(f"{name} must be one of {', '.join(choices)}; got {given[name]!r}")
+    for name, parameter in ROWS.items():
+        if parameter.choices and given[name] not in parameter.choices:
+            choices = ", ".join(parameter.choices)
+            raise ValueError(f"{name} must be one of {choices}; got {given[name]!r}")
     if format_ == "fasttext" and given["label_type"] == "auto":
         given = {**given, "label_type": "str"}
-    for name, least in (("batch_rows", 1), ("max_line_bytes", 1), ("ngrams", 1)):
-        _check_integer(name, given[name], least, 2**31 - 1 if name != "ngrams" else 8)
+    for name in ("batch_rows", "max_line_bytes", "ngrams"):
+        _check_integer(name, given[name])
     if not given["label_prefix"]:
         raise ValueError("label_prefix must not be empty, or every word would be a label")
     return RowOptions(
@@ -146,9 +135,9 @@ def check_options(
 
 def _n_features(given: dict[str, Any], n_features: Any, bits: Any) -> int:
     if n_features is None:
-        _check_integer("bits", bits, 0, 29)
+        _check_integer("bits", bits)
         return int(2**bits)
-    _check_integer("n_features", n_features, 1, MAX_FEATURES)
+    _check_integer("n_features", n_features)
     hashed = given["format"] != "svmlight" and given["features"] == "hashed"
     if hashed and n_features & (n_features - 1):
         raise ValueError(
@@ -158,10 +147,13 @@ def _n_features(given: dict[str, Any], n_features: Any, bits: Any) -> int:
     return int(n_features)
 
 
-def _check_integer(name: str, value: Any, least: int, most: int) -> None:
+def _check_integer(name: str, value: Any) -> None:
+    (allowed,) = ROWS[name].ranges
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_integer or not least <= int(value) <= most:
-        raise ValueError(f"{name} must be an integer from {least} to {most}; got {value!r}")
+    if not is_integer or int(value) not in allowed:
+        raise ValueError(
+            f"{name} must be an integer from {allowed.low} to {allowed.high}; got {value!r}"
+        )
 
 
 def _quadratic(pairs: Any) -> tuple[str, ...]:

@@ -185,7 +185,7 @@ class LinearLearner:
 
     Examples
     --------
-    >>> learner = LinearLearner(1)
+    >>> learner = LinearLearner(1, loss="logistic", learning_rate=1.0)
     >>> model = LinearModel(1)
     >>> x = np.array([3.0])
     >>> learner.scale.observe(x)
@@ -195,7 +195,7 @@ class LinearLearner:
     True
     """
 
-    def __init__(self, n_features, loss="logistic", learning_rate=1.0, l2=0.0):
+    def __init__(self, n_features, loss, learning_rate, l2=0.0):
         self.scale = FeatureScale(n_features)
         self.loss = LOSSES[loss]
         self.learning_rate = learning_rate

@@ -61,8 +61,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from recalltree.parameters import LOM_TREE, defaults_of
+
 from .linear_learner import LinearLearner, LinearModel, Term, score
 from .progressive import ProgressiveError
+
+_DEFAULT = defaults_of(LOM_TREE)
 
 
 class MarginMean:
@@ -164,11 +168,11 @@ class LOMTreeReference:
         self,
         n_features,
         *,
-        max_nodes=None,
-        swap_resistance=4.0,
-        loss="logistic",
-        learning_rate=1.0,
-        l2=0.0,
+        max_nodes=_DEFAULT["max_nodes"],
+        swap_resistance=_DEFAULT["swap_resistance"],
+        loss=_DEFAULT["loss"],
+        learning_rate=_DEFAULT["learning_rate"],
+        l2=_DEFAULT["l2"],
     ):
         self.learner = LinearLearner(n_features, loss, learning_rate, l2)
         self.n_features = n_features

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 
+from recalltree.parameters import ONE_AGAINST_ALL, defaults_of
+
 from .linear_learner import LinearLearner, LinearModel, Term, score
 from .progressive import ProgressiveError
+
+_DEFAULT = defaults_of(ONE_AGAINST_ALL)
 
 
 class OneAgainstAllReference:
@@ -39,11 +43,11 @@ class OneAgainstAllReference:
         self,
         n_features,
         *,
-        negative_samples=None,
+        negative_samples=_DEFAULT["negative_samples"],
         sample=None,
-        loss="logistic",
-        learning_rate=1.0,
-        l2=0.0,
+        loss=_DEFAULT["loss"],
+        learning_rate=_DEFAULT["learning_rate"],
+        l2=_DEFAULT["l2"],
     ):
         self.n_features = n_features
         self.negative_samples = negative_samples

@@ -49,6 +49,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from recalltree.parameters import ONE_AGAINST_SOME, defaults_of
+
 from .adaptive import Adaptive, Memory, softmax
 from .feature_dropout import FeatureDropout
 from .feature_weighting import FeatureCentring, FeatureWeighting
@@ -58,6 +60,8 @@ from .linear_learner import LinearLearner
 from .memory_budget import MemoryBudget
 from .progressive import ProgressiveError
 from .reading import Reading
+
+_DEFAULT = defaults_of(ONE_AGAINST_SOME)
 
 AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE = 15.0, 10.0, 1.25
 VOTE_RATES = np.array([1.8, 1.8, 0.045])  # of A, S and B
@@ -146,23 +150,23 @@ class OneAgainstSomeReference:
         *,
         sparse=False,
         keys="features",
-        max_candidates=None,
-        max_labels=512,
-        max_entries=1024,
-        sublinear_tf=True,
-        use_idf=True,
-        normalize=True,
-        center=True,
-        n_trees=4,
-        max_depth=None,
-        bound_lambda=1.0,
-        count_decay=None,
-        memory_budget=None,
-        feature_dropout=0.0,
+        max_candidates=_DEFAULT["max_candidates"],
+        max_labels=_DEFAULT["max_labels"],
+        max_entries=_DEFAULT["max_entries"],
+        sublinear_tf=_DEFAULT["sublinear_tf"],
+        use_idf=_DEFAULT["use_idf"],
+        normalize=_DEFAULT["normalize"],
+        center=_DEFAULT["center"],
+        n_trees=_DEFAULT["n_trees"],
+        max_depth=_DEFAULT["max_depth"],
+        bound_lambda=_DEFAULT["bound_lambda"],
+        count_decay=_DEFAULT["count_decay"],
+        memory_budget=_DEFAULT["memory_budget"],
+        feature_dropout=_DEFAULT["feature_dropout"],
         seed=0,
         loss="logistic",
-        learning_rate=1.0,
-        l2=0.0,
+        learning_rate=_DEFAULT["learning_rate"],
+        l2=_DEFAULT["l2"],
     ):
         self.n_features = n_features
         self.sparse = sparse

@@ -20,9 +20,13 @@ from __future__ import annotations
 
 import math
 
+from recalltree.parameters import RECALL_TREE, defaults_of
+
 from .label_histogram import LabelHistogram, recall_lower_bound
 from .linear_learner import LinearLearner, LinearModel, Term, score
 from .progressive import ProgressiveError
+
+_DEFAULT = defaults_of(RECALL_TREE)
 
 # A smaller difference of entropies is rounding: neither side is better.
 ENTROPY_FLOOR = 1e-10
@@ -169,18 +173,18 @@ class RecallTreeReference:
         self,
         n_features,
         *,
-        max_candidates=None,
-        max_depth=None,
-        bound_lambda=1.0,
-        path_features="none",
-        path_interactions=False,
-        router_weighting="total_entropy",
-        routing_order="route_first",
-        count_decay=None,
-        min_gradient=0.1,
-        loss="logistic",
-        learning_rate=1.0,
-        l2=0.0,
+        max_candidates=_DEFAULT["max_candidates"],
+        max_depth=_DEFAULT["max_depth"],
+        bound_lambda=_DEFAULT["bound_lambda"],
+        path_features=_DEFAULT["path_features"],
+        path_interactions=_DEFAULT["path_interactions"],
+        router_weighting=_DEFAULT["router_weighting"],
+        routing_order=_DEFAULT["routing_order"],
+        count_decay=_DEFAULT["count_decay"],
+        min_gradient=_DEFAULT["min_gradient"],
+        loss=_DEFAULT["loss"],
+        learning_rate=_DEFAULT["learning_rate"],
+        l2=_DEFAULT["l2"],
     ):
         self.n_features = n_features
         self.fixed_max_candidates = max_candidates

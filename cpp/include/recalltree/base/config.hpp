@@ -1,4 +1,5 @@
-// What a learner can be told. Defaults and names are those of the Python estimators.
+// Parameters of the learners. The estimators pass all of them; the defaults are for C++ alone, and a
+// test holds them to those of the estimators (recalltree.parameters). 0 stands for Python's None.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +56,7 @@ struct FeatureWeightingConfig {
 struct OneAgainstSomeConfig {
   LearnerConfig learner;
   Keys keys = Keys::automatic;
-  std::uint32_t max_candidates = 0;  // F; 0: 40 if only features vote, otherwise 100
+  std::uint32_t max_candidates = 0;  // F; 0: VotingRules chooses
   std::uint32_t max_labels = 512;    // M: labels in the histogram of a feature
   std::uint32_t max_entries = 1024;  // E: entries of histograms that vote on one example
   FeatureWeightingConfig weighting;

@@ -1,4 +1,4 @@
-"""The command ``recalltree``: its subcommands, and how errors become messages."""
+"""The command ``recalltree``: its subcommands, how errors become messages, and how it ends."""
 
 from __future__ import annotations
 
@@ -7,22 +7,27 @@ import sys
 from typing import IO, Any
 
 import click
+from click.shell_completion import get_completion_class
 
 import recalltree
-from recalltree.cli import exit_codes
-from recalltree.cli.completion import completion_command
 from recalltree.cli.evaluate import evaluate_command
 from recalltree.cli.explain import explain_command
 from recalltree.cli.inspect import inspect_command
 from recalltree.cli.messages import plain_warnings
+from recalltree.cli.options import command
 from recalltree.cli.predict import predict_command
 from recalltree.cli.train import train_command
+
+# Exit codes; click has 0 and, for a command line that is not understood, 2.
+FAILED = 1  # rows, a model or a file are not as they should be
+INTERRUPTED = 130  # by Ctrl-C: 128 + the number of the signal, as shells have it
+BROKEN_PIPE = 141  # whoever read the output has gone
 
 
 class Failure(click.ClickException):
     """Rows, a model or a file are not as they should be."""
 
-    exit_code = exit_codes.FAILED
+    exit_code = FAILED
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Write the message to standard error."""
@@ -44,7 +49,7 @@ class _Commands(click.Group):
         except BrokenPipeError:
             # Here, where click does not yet have another number for it.
             _forget_output()
-            ctx.exit(exit_codes.BROKEN_PIPE)
+            ctx.exit(BROKEN_PIPE)
         except (OSError, ValueError, ImportError, MemoryError) as error:
             if ctx.params["debug"]:
                 raise
@@ -64,6 +69,25 @@ def cli(debug: bool) -> None:
     examples: recalltree COMMAND --help.
     """
 
+
+def completion(ctx: click.Context, /, shell: str) -> None:
+    """Write the script that makes a shell complete the commands and options of recalltree."""
+    kind = get_completion_class(shell)
+    assert kind is not None
+    root = ctx.find_root()
+    click.echo(kind(root.command, {}, "recalltree", "_RECALLTREE_COMPLETE").source())
+
+
+completion_command = command(
+    "completion",
+    completion,
+    [click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"]))],
+    (
+        ("Bash, for all sessions to come:", "recalltree completion bash >> ~/.bashrc"),
+        ("Zsh:", "recalltree completion zsh >> ~/.zshrc"),
+        ("Fish:", "recalltree completion fish > ~/.config/fish/completions/recalltree.fish"),
+    ),
+)
 
 for _command in (
     train_command,
@@ -102,7 +126,7 @@ def main(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("recalltree: interrupted", err=True)
-        return exit_codes.INTERRUPTED
+        return INTERRUPTED
 
 
 def _run(arguments: list[str] | None) -> int:

@@ -1,0 +1,25 @@
+"""Tables of parameters: defaults, allowed values and help of every algorithm, written once.
+
+The estimators take their constraints and defaults from here, the command line its options, the
+reference its defaults. Nothing here imports another part of the package.
+"""
+
+from recalltree.parameters.algorithms import (
+    LOM_TREE,
+    ONE_AGAINST_ALL,
+    ONE_AGAINST_SOME,
+    RECALL_TREE,
+)
+from recalltree.parameters.parameter import Parameter, Range, Table, defaults_of, make_table
+
+__all__ = [
+    "LOM_TREE",
+    "ONE_AGAINST_ALL",
+    "ONE_AGAINST_SOME",
+    "RECALL_TREE",
+    "Parameter",
+    "Range",
+    "Table",
+    "defaults_of",
+    "make_table",
+]
