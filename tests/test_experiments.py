@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from experiment_runs import ROOT, SHORT_RUNS, run
 from experiments import __main__ as command_line
+from experiments import sampled_negatives
 from experiments.data.catalogue import SETS
 from experiments.data.generated import generate_gaussians
 from experiments.data.task import ArrayTask
 from experiments.experiment import Experiment
-from experiments.registry import EXPERIMENTS
+from experiments.questions import EXPERIMENTS
+from experiments.questions.bernstein import ALWAYS_DESCEND
 from experiments.report import page
 from experiments.report.figures import write_figure
 from experiments.store import RESULTS, Store
-from experiments.studies import one_against_all
-from experiments.studies.bernstein import ALWAYS_DESCEND
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_a_second_run_does_nothing_and_again_does_it_again(done, monkeypatch, ca
         raise AssertionError("this was already done")
 
     with monkeypatch.context() as patched:
-        patched.setattr(EXPERIMENTS["bernstein"].study, "run", fail)
+        patched.setitem(EXPERIMENTS, "bernstein", replace(EXPERIMENTS["bernstein"], run=fail))
         run("bernstein", done)
         with pytest.raises(AssertionError):
             run("bernstein", done, "--again")
@@ -71,16 +71,15 @@ def test_a_second_run_does_nothing_and_again_does_it_again(done, monkeypatch, ca
 
 
 def test_an_interrupted_run_keeps_what_it_finished(tmp_path, monkeypatch, capsys):
-    study = EXPERIMENTS["bernstein"].study
-    true_run, calls = study.run, []
+    experiment, calls = EXPERIMENTS["bernstein"], []
 
     def interrupted(unit, bench):
         calls.append(unit)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return true_run(unit, bench)
+        return experiment.run(unit, bench)
 
-    monkeypatch.setattr(study, "run", interrupted)
+    monkeypatch.setitem(EXPERIMENTS, "bernstein", replace(experiment, run=interrupted))
     with pytest.raises(SystemExit) as ended:
         run("bernstein", tmp_path)
     assert ended.value.code == 130
@@ -157,9 +156,9 @@ class Constant:
 
 
 def test_progressive_validation_of_one_against_all_asks_before_it_learns():
-    y = np.repeat([0, 0, 1, 1, 1], one_against_all.VALIDATION_BLOCK)
+    y = np.repeat([0, 0, 1, 1, 1], sampled_negatives.VALIDATION_BLOCK)
     dataset = replace(generate_gaussians(2, len(y), 10), y_train=y)
-    error, seconds = one_against_all.learn_validated(Constant(), ArrayTask(dataset))
+    error, seconds = sampled_negatives.learn_validated(Constant(), ArrayTask(dataset))
     assert error == 2 / 5  # the first block, and the first of the other class
     assert seconds >= 0
 

@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.measure import Stopwatch
 
 from experiments.data.task import Task
-from experiments.measured import make_model
+from experiments.methods import make_model
 
 #: The estimate learns rows of so many classes.
 ESTIMATE_CLASSES = 500

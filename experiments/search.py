@@ -1,4 +1,4 @@
-"""Random search: the spaces of hyperparameters, and one probe of them by its number."""
+"""What tuning tries: a random probe of a space by its number, or settings of a list."""
 
 from __future__ import annotations
 
@@ -9,11 +9,45 @@ import numpy as np
 from scipy import stats
 from sklearn.model_selection import ParameterSampler
 
+from experiments.data.catalogue import DENSE, SPARSE
 from experiments.data.task import Task
 
 # Ranges follow the scripts of the paper's authors: learning rate uniform in [0.1, 4], depth a few
 # around log2 K, candidates 1.5 to 7 times log2 K, λ log-uniform in [0.01, 10].
 LEARNING_RATE = stats.uniform(0.1, 3.9)
+
+#: What is tried one by one for one-against-some, by kind of data: the first is the defaults.
+LISTED: dict[str, list[dict[str, Any]]] = {
+    DENSE: [
+        {},
+        {"n_passes": 3},
+        {"n_passes": 3, "n_trees": 8, "max_candidates": 140},
+        {"n_passes": 3, "n_trees": 8, "max_candidates": 140, "learning_rate": 0.7},
+        {"n_passes": 6, "n_trees": 8, "max_candidates": 140},
+        {"n_passes": 6, "n_trees": 12, "max_candidates": 200},
+    ],
+    SPARSE: [
+        {},
+        {"n_passes": 3},
+        {"n_passes": 3, "max_candidates": 48, "max_entries": 2048},
+        {"n_passes": 3, "learning_rate": 0.7},
+        {"n_passes": 3, "max_labels": 2048, "max_entries": 4000, "feature_dropout": 0.4},
+        {
+            "n_passes": 4,
+            "max_labels": 2048,
+            "max_entries": 4000,
+            "feature_dropout": 0.4,
+            "learning_rate": 0.8,
+        },
+        {
+            "n_passes": 4,
+            "max_labels": 2048,
+            "max_entries": 4000,
+            "feature_dropout": 0.3,
+            "learning_rate": 0.7,
+        },
+    ],
+}
 
 
 def space(algorithm: str, task: Task) -> dict[str, Any]:

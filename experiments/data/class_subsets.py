@@ -1,9 +1,4 @@
-"""Cost against the number of classes: time and evaluations per example, and where lines cross.
-
-Classes are drawn from one set, so that everything but their number stays the same; a generated set
-goes further. The first half of the rows is learned unmeasured, so that the classes are known; the
-second half is timed.
-"""
+"""The rows of some classes of a set: how much everything costs by their number."""
 
 from __future__ import annotations
 
@@ -13,21 +8,17 @@ from typing import Any
 
 import numpy as np
 from benchmarks.datasets import Dataset
-from benchmarks.measure import Stopwatch
 
 from experiments.bench import Bench
 from experiments.budget import Budget
 from experiments.data.generated import generate_documents, generate_gaussians
 from experiments.data.task import ArrayTask
-from experiments.measured import evaluate, evaluations, make_model
 from experiments.store import Unit
 
 GAUSSIANS, DOCUMENTS = "gaussians", "documents"
 #: Generated sets, and their rows per class, of which there are fewer if the budget is smaller.
 #: Documents have so many that the words of 1,000 classes have met as many of them as are read.
 GENERATED = {GAUSSIANS: (generate_gaussians, 20), DOCUMENTS: (generate_documents, 100)}
-SETS: tuple[str, ...] = ("wikipassage", GAUSSIANS)
-ALGORITHMS = ("recall-tree", "one-against-all")
 N_TEST = 2_000
 
 
@@ -39,14 +30,6 @@ def numbers_of_classes(largest: int | None) -> list[int]:
     """
     steps = [round(10 ** (2 + i / 2)) for i in range(20)]
     return [n for n in steps if largest is None or n <= largest]
-
-
-def units(budget: Budget) -> Iterator[Unit]:
-    """Yield every number of classes with both methods."""
-    for unit in units_by_classes(budget, SETS, ALGORITHMS):
-        if unit["algorithm"] == "one-against-all":
-            unit["full_updates"] = budget.full_updates
-        yield unit
 
 
 def units_by_classes(
@@ -84,31 +67,6 @@ def choose_classes(dataset: Dataset, n_classes: int, seed: int) -> Dataset:
         y_test=dataset.y_test[in_test],
         n_classes=len(chosen),
     )
-
-
-def run(unit: Unit, bench: Bench) -> dict[str, Any]:
-    """Measure one method with one number of classes; nothing if it would take too long."""
-    dataset = choose_dataset(unit, bench)
-    n_rows = len(dataset.y_train)
-    if unit["algorithm"] == "one-against-all" and n_rows * dataset.n_classes > unit["full_updates"]:
-        return {"left_out": f"{n_rows:,} rows x {dataset.n_classes:,} classes"}
-    model = make_model(unit["algorithm"], unit["seed"])
-    half = n_rows // 2
-    model.partial_fit(dataset.X_train[:half], dataset.y_train[:half])
-    before = evaluations(model)
-    with Stopwatch() as watch:
-        model.partial_fit(dataset.X_train[half:], dataset.y_train[half:])
-    n_timed = n_rows - half
-    n_evaluations = evaluations(model) - before
-    found = evaluate(model, ArrayTask(dataset), N_TEST)
-    return {
-        "n_train": n_rows,
-        "n_classes_seen": model.n_classes_seen_,
-        "train_microseconds": watch.times.per_example(n_timed)["cpu"],
-        "train_evaluations": n_evaluations / n_timed,
-        "memory_bytes": int(model.memory_bytes_),
-        **found,
-    }
 
 
 def choose_dataset(unit: Unit, bench: Bench, n_test: int = N_TEST) -> Dataset:

@@ -1,16 +1,54 @@
-"""Section 4.5: the section."""
+"""Section 4.5: the multiplier λ of the empirical Bernstein bound.
+
+A λ beyond all counts makes every bound 0: nothing is ever compared, and every example goes down to
+the deepest node. That is what Vowpal Wabbit, with which the paper's figures were made, does if its
+λ is 0.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from experiments.bench import Bench
+from experiments.budget import Budget
+from experiments.data.class_subsets import choose_dataset
+from experiments.data.task import ArrayTask, Task
+from experiments.experiment import Experiment
+from experiments.measured import learn_and_test
 from experiments.report.figures import line, look
 from experiments.report.section import Section, by_set, group, percent, values, with_error
 from experiments.statistics import Significance, format_p, mean_and_error, n_minus_1_chi_squared
-from experiments.store import Record
-from experiments.studies.bernstein import ALWAYS_DESCEND
+from experiments.store import Record, Unit
+
+SETS: tuple[str, ...] = ("wikitext", "wikipassage")
+ALWAYS_DESCEND = 1e12
+LAMBDAS = (0.0, 0.1, 1.0, 10.0, ALWAYS_DESCEND)
+
+
+def units(budget: Budget) -> Iterator[Unit]:
+    """Yield every λ with every seed; a seed is an order of the rows, and a choice of classes."""
+    few = {} if budget.max_classes is None else {"n_classes": budget.max_classes}
+    for name in budget.sets_or(SETS):
+        for bound_lambda in LAMBDAS:
+            for seed in range(budget.seeds):
+                same = {"set": name, **budget.size, **few}
+                yield {**same, "bound_lambda": bound_lambda, "seed": seed}
+
+
+def run(unit: Unit, bench: Bench) -> dict[str, Any]:
+    """Train and test one tree."""
+    if "n_classes" in unit:
+        # As many test rows as the unit says, of the chosen classes.
+        dataset = choose_dataset({**unit, "test_rows": None}, bench)
+        task: Task = ArrayTask.of(dataset, unit["test_rows"])
+    else:
+        task = bench.task(unit)
+    parameters = {"bound_lambda": unit["bound_lambda"]}
+    _, found = learn_and_test(task, "recall-tree", parameters, seed=unit["seed"])
+    return found
+
 
 PAPER_GAIN = 0.13
 PAPER_ZERO = """The paper's λ = 0 is rather λ = ∞ here: in Vowpal Wabbit, with which its figures
@@ -162,3 +200,14 @@ def draw(figure: Any, by_lambda: dict[float, list[Record]]) -> None:
     axes.set_xticks(list(places), [written(x) for x in by_lambda])
     axes.set(xlabel="λ", ylabel="%")
     axes.legend()
+
+
+EXPERIMENT = Experiment(
+    name="bernstein",
+    title="Section 4.5: the empirical Bernstein bound",
+    paper="On LTCB the test error was 78% with λ = 1 and 91% with λ = 0.",
+    sets=SETS,
+    units=units,
+    run=run,
+    section=section,
+)
