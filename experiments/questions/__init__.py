@@ -6,6 +6,7 @@ The order is that of the page: the paper's experiments, then those about one-aga
 from experiments.questions import (
     ablation,
     bernstein,
+    choices,
     cost,
     drift,
     late_classes,
@@ -29,6 +30,7 @@ EXPERIMENTS = {
         cost,
         theory,
         ablation,
+        choices,
         one_against_some,
         late_classes,
         drift,
