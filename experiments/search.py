@@ -10,11 +10,23 @@ from scipy import stats
 from sklearn.model_selection import ParameterSampler
 
 from experiments.data.catalogue import DENSE, SPARSE
-from experiments.data.task import Task
+from experiments.data.task import ArrayTask, Task
 
 # Ranges follow the scripts of the paper's authors: learning rate uniform in [0.1, 4], depth a few
 # around log2 K, candidates 1.5 to 7 times log2 K, λ log-uniform in [0.01, 10].
 LEARNING_RATE = stats.uniform(0.1, 3.9)
+#: Ranges around the defaults of one-against-some: 100 candidates and 4 trees of depth 7 if trees
+#: vote; 24 candidates, 512 labels of a feature and 1,024 entries if features do.
+VOTES_OF_TREES = {
+    "max_candidates": stats.randint(50, 201),
+    "n_trees": stats.randint(2, 13),
+    "max_depth": stats.randint(5, 10),
+}
+VOTES_OF_FEATURES = {
+    "max_candidates": stats.randint(12, 65),
+    "max_labels": [128, 256, 512, 1024, 2048],
+    "max_entries": [512, 1024, 2048, 4096],
+}
 
 #: What is tried one by one for one-against-some, by kind of data: the first is the defaults.
 LISTED: dict[str, list[dict[str, Any]]] = {
@@ -50,6 +62,11 @@ LISTED: dict[str, list[dict[str, Any]]] = {
 }
 
 
+def is_dense(task: Task) -> bool:
+    """Tell whether the rows are dense, so that trees vote."""
+    return isinstance(task, ArrayTask) and isinstance(task.dataset.X_train, np.ndarray)
+
+
 def space(algorithm: str, task: Task) -> dict[str, Any]:
     """Return what a search draws from."""
     log_classes = max(2, math.ceil(math.log2(task.n_classes)))
@@ -61,6 +78,9 @@ def space(algorithm: str, task: Task) -> dict[str, Any]:
             "swap_resistance": [1.0, 2.0, 4.0, 8.0],
             "max_nodes": [n * task.n_classes for n in (1, 2, 4)],
         }
+    if algorithm == "one-against-some":
+        voters = VOTES_OF_TREES if is_dense(task) else VOTES_OF_FEATURES
+        return {"learning_rate": LEARNING_RATE, **voters}
     # Path features crossed with x are left out: `path-features` finds more errors with them, and
     # they take many times the time.
     return {
