@@ -173,6 +173,14 @@ def n_negatives(record: Record) -> float:
     return record["result"].get("negative_samples") or math.inf
 
 
+def _tuned_cell(tuned: list[Record], default: list[Record]) -> str:
+    if not tuned:
+        return ""
+    error = with_error(mean_and_error(values(tuned, "error")))
+    n = n_negatives(tuned[0])
+    return error if n == n_negatives(default[0]) else f"{error} ({n} negatives)"
+
+
 def as_learned(record: Record) -> Record:
     """Return a record with one pass where there was one: the limit is that of small sets."""
     passes = record["unit"]["passes"] if record["result"]["passes"] > 1 else 1
@@ -230,7 +238,7 @@ class Comparison:
             number(mean("passes")),
             named(algorithm, default[0]),
             with_error(mean_and_error(values(default, "error"))),
-            with_error(mean_and_error(values(tuned, "error"))) if tuned else "",
+            _tuned_cell(tuned, default),
             str(tuned[0]["unit"]["probes"]) if tuned else "",
             percent(theirs[0]),
             percent(theirs[1]),
