@@ -10,13 +10,11 @@ from typing import Any
 from rich.console import Console
 
 from benchmarks import (
-    choices,
     datasets,
     memory,
     parsing,
     peers,
     report,
-    shares,
     study,
     threads,
     vowpal,
@@ -25,11 +23,9 @@ from benchmarks.comparison import ALGORITHMS, PROGRAMS, compare
 
 # One command each.
 STUDIES = {
-    "choices": choices,
     "memory": memory,
     "parsing": parsing,
     "peers": peers,
-    "shares": shares,
     "threads": threads,
 }
 

@@ -19,8 +19,8 @@ from experiments.bench import Bench
 from experiments.budget import Budget
 from experiments.data.catalogue import SETS, Places
 from experiments.experiment import Experiment
-from experiments.names import NAMES
-from experiments.registry import EXPERIMENTS
+from experiments.methods import NAMES
+from experiments.questions import EXPERIMENTS
 from experiments.store import RESULTS, Store
 
 BUDGET_HELP = {
@@ -117,7 +117,7 @@ def show_list(console: Console) -> None:
         Column("experiment", no_wrap=True), "what it is about", "sets", title="Experiments"
     )
     for experiment in EXPERIMENTS.values():
-        shown.add_row(experiment.name, experiment.title, ", ".join(experiment.study.SETS))
+        shown.add_row(experiment.name, experiment.title, ", ".join(experiment.sets))
     console.print(shown)
     shown = Table("set", "task", "where it comes from", title="Data sets")
     for entry in SETS.values():

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import heapq
 import math
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -21,12 +22,20 @@ from typing import Any
 
 import numpy as np
 from benchmarks.compiled import library
+from benchmarks.measure import Stopwatch
 from scipy.special import expit
+
+from experiments.data.task import Task
+from experiments.measured import NO_TIME, curve_of
+from recalltree.estimators.progressive_curve import ProgressiveCurve
 
 SOURCE = Path(__file__).with_suffix(".c")
 N_DIMENSIONS = 100
 #: Features are folded into so many rows of embeddings: fastText has as many for n-grams.
 MAX_ROWS = 2**21
+#: Rates of the embeddings: the best is taken, an advantage. On a short beginning of a text higher
+#: ones are better than on all of it.
+RATES = (0.05, 0.1, 0.25, 0.5)
 
 
 def huffman_tree(counts: np.ndarray) -> np.ndarray:
@@ -194,3 +203,55 @@ def _compiled() -> Any:
 
 def _log1p_exp(x: float) -> float:
     return x + math.log1p(math.exp(-x)) if x > 0 else math.log1p(math.exp(x))
+
+
+@dataclass
+class Progress:
+    """How many words the embeddings learned, and how many they got wrong before."""
+
+    n_examples: int = 0
+    progressive_errors: int = 0
+
+    def add(self, wrong: np.ndarray) -> None:
+        self.n_examples += len(wrong)
+        self.progressive_errors += int(wrong.sum())
+
+    @property
+    def progressive_weight(self) -> int:
+        return self.n_examples
+
+
+def learn_best(task: Task, seed: int) -> dict[str, Any]:
+    """Learn the text with every rate, and take the best."""
+    counts = sum(np.bincount(y, minlength=task.n_classes) for _, y in task.train_batches())
+    tried = {rate: learn(task, counts, rate, seed) for rate in RATES}
+    rate = min(tried, key=lambda rate: tried[rate]["progressive_error"])
+    rates = {str(rate): found["progressive_error"] for rate, found in tried.items()}
+    return {**tried[rate], "learning_rate": rate, "rates": rates}
+
+
+def learn(task: Task, counts: Any, rate: float, seed: int) -> dict[str, Any]:
+    """Learn the text with one rate, each word predicted just before."""
+    model = AveragedEmbeddings(task.n_features, counts, rate, seed=seed)
+    curve, so_far = ProgressiveCurve(), Progress()
+    times = NO_TIME
+    for X, y in task.train_batches():
+        start = 0
+        while start < len(y):
+            rows = slice(start, start + curve.room(so_far.n_examples))
+            with Stopwatch() as watch:
+                answers = model.predict_and_learn(X[rows], y[rows])
+            times += watch.times
+            so_far.add(answers != y[rows])
+            curve.record(so_far)
+            start = rows.stop
+    return {
+        "n_train": task.n_train,
+        "n_classes": task.n_classes,
+        "progressive_error": so_far.progressive_errors / so_far.n_examples,
+        "train_seconds": times.cpu,
+        "train_microseconds": times.per_example(task.n_train)["cpu"],
+        "n_judged": so_far.n_examples,
+        "memory_bytes": model.embeddings.nbytes + model.deciders.nbytes,
+        "curve": curve_of(curve.as_array(so_far), "error"),
+    }

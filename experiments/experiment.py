@@ -4,27 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from experiments.bench import Bench
 from experiments.budget import Budget
 from experiments.report.section import Section
 from experiments.store import Record, Unit
-
-
-class Study(Protocol):
-    """What an experiment does: a module of `experiments.studies`."""
-
-    SETS: tuple[str, ...]
-
-    def units(self, budget: Budget) -> Iterable[Unit]:
-        """Yield the units of work within a budget, set by set.
-
-        A later unit may use the results of earlier ones.
-        """
-
-    def run(self, unit: Unit, bench: Bench) -> dict[str, Any]:
-        """Do a unit and return its result."""
 
 
 @dataclass(frozen=True)
@@ -35,19 +20,24 @@ class Experiment:
     ----------
     name : what it is called on the command line
     title : heading of its section
-    paper : what the paper did and found; empty where the question is not the paper's
-    study : what is done
+    sets : the sets that it is run on, unless others are named
+    units : yields the units of work within a budget, set by set; a later unit may use the results
+        of earlier ones
+    run : does a unit and returns its result
     section : what the results say
     defaults : budget options that are not those of `Budget`
+    paper : what the paper did and found; empty where the question is not the paper's
     question : what is asked, where the question is not the paper's
     """
 
     name: str
     title: str
-    paper: str
-    study: Study
+    sets: tuple[str, ...]
+    units: Callable[[Budget], Iterable[Unit]]
+    run: Callable[[Unit, Bench], dict[str, Any]]
     section: Callable[[Sequence[Record]], Section]
     defaults: dict[str, Any] = field(default_factory=dict)
+    paper: str = ""
     question: str = ""
 
     @property

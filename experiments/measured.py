@@ -9,36 +9,42 @@ import numpy as np
 from benchmarks.measure import Stopwatch, Times
 
 from experiments.data.task import ArrayTask, Task
-from recalltree import (
-    LOMTreeClassifier,
-    OneAgainstAllClassifier,
-    OneAgainstSomeClassifier,
-    RecallTreeClassifier,
-)
+from experiments.methods import make_model
+from recalltree import OneAgainstSomeClassifier, RecallTreeClassifier
 from recalltree.validation import slice_rows
 
-ESTIMATORS: dict[str, type[Any]] = {
-    "one-against-some": OneAgainstSomeClassifier,
-    "recall-tree": RecallTreeClassifier,
-    "one-against-all": OneAgainstAllClassifier,
-    "lom-tree": LOMTreeClassifier,
-}
-# What the paper does where the estimators' defaults have gone past it.
-AS_IN_THE_PAPER: dict[str, dict[str, Any]] = {"recall-tree": {"min_gradient": 0.0}}
+#: Choices are made on so large a part of the training rows, held out; never on test rows.
+VALIDATION_SHARE = 0.1
 BLOCK_ROWS = 2048
 NO_TIME = Times(0.0, 0.0, 0.0)
-
-
-def make_model(algorithm: str, seed: int, **parameters: Any) -> Any:
-    """Return an estimator with one thread; the paper's are as the paper has them."""
-    parameters = {**AS_IN_THE_PAPER.get(algorithm, {}), **parameters}
-    return ESTIMATORS[algorithm](random_state=seed, n_jobs=1, **parameters)
 
 
 def evaluations(model: Any) -> int:
     """Return how many hyperplanes were evaluated so far, for learning and answers alike."""
     work = model.work_
     return work["router_evaluations"] + work["predictor_evaluations"]
+
+
+def passes_of(task: Task, passes: int) -> int:
+    """Return how many passes a task is given: the paper makes several over small sets only."""
+    return passes if task.is_small else 1
+
+
+def learn_and_test(
+    task: Task,
+    algorithm: str,
+    parameters: dict[str, Any],
+    *,
+    seed: int,
+    permuted: bool = True,
+    passes: int = 1,
+    max_test_rows: int | None = None,
+) -> tuple[Any, dict[str, Any]]:
+    """Train a model on a task, test it, and return both it and what was found."""
+    model = make_model(algorithm, seed, **parameters)
+    found = learn(model, task, seed if permuted else None, passes_of(task, passes))
+    found |= evaluate(model, task, max_test_rows)
+    return model, found
 
 
 def learn(model: Any, task: Task, seed: int | None = None, passes: int = 1) -> dict[str, Any]:
@@ -76,6 +82,12 @@ def learn(model: Any, task: Task, seed: int | None = None, passes: int = 1) -> d
         "train_evaluations": evaluations(model) / n_counted if n_counted else None,
         "memory_bytes": int(model.memory_bytes_),
     }
+
+
+def curve_of(points: np.ndarray, *names: str) -> dict[str, list[float]]:
+    """Return fields of a progressive curve as they are stored."""
+    rounded = {name: [round(value, 5) for value in points[name].tolist()] for name in names}
+    return {"examples": points["examples"].tolist(), **rounded}
 
 
 @dataclass

@@ -26,7 +26,7 @@ from experiments.store import Unit
 
 def run(experiment: Experiment, bench: Bench, command: str, console: Console, again: bool) -> int:
     """Do all units that have no result yet, or all if ``again``; return how many were done."""
-    units = list(experiment.study.units(bench.budget))
+    units = list(experiment.units(bench.budget))
     left = [unit for unit in units if again or unit not in bench.store]
     console.print(f"{experiment.name}: {len(units)} units, {len(units) - len(left)} already done")
     circumstances = {
@@ -40,7 +40,7 @@ def run(experiment: Experiment, bench: Bench, command: str, console: Console, ag
         for unit in left:
             progress.update(bar, description=describe(unit))
             with Stopwatch() as watch:
-                result = experiment.study.run(unit, bench)
+                result = experiment.run(unit, bench)
             finished = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
             bench.store.put(
                 unit,

@@ -20,6 +20,7 @@ SHORT_RUNS = {
     "cost": "--sets generated-sparse gaussians --rows 500 --max-classes 1000 --full-updates 3e5",
     "theory": "--sets generated-dense --rows 300 --test-rows 100 --seeds 1",
     "ablation": "--sets generated-dense standard-library --rows 300 --test-rows 100 --seeds 1",
+    "choices": "--sets generated-dense --rows 1000 --test-rows 0 --max-classes 5",
     "one-against-some": "--sets generated-dense generated-sparse standard-library --rows 400 "
     "--test-rows 100 --seeds 1 --probes 2 --full-updates 5e4",
     "late-classes": "--sets generated-dense --rows 600 --test-rows 500 --seeds 2",

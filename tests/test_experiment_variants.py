@@ -7,7 +7,7 @@ from experiment_runs import ROOT  # noqa: F401  (makes `experiments` importable)
 from experiments import averaged_embeddings, variants
 from experiments.averaged_embeddings import AveragedEmbeddings, huffman_tree, ways_to_leaves
 from experiments.budget import Budget
-from experiments.studies import one_against_some_ablation
+from experiments.questions import one_against_some_ablation
 
 from recalltree.reference import one_against_some
 

@@ -12,16 +12,18 @@ import numpy as np
 import pytest
 from experiment_runs import ROOT, SHORT_RUNS, run
 from experiments import __main__ as command_line
-from experiments.data.catalogue import SETS
+from experiments import sampled_negatives
+from experiments.data.catalogue import SETS, Part, Places, load
 from experiments.data.generated import generate_gaussians
 from experiments.data.task import ArrayTask
 from experiments.experiment import Experiment
-from experiments.registry import EXPERIMENTS
+from experiments.questions import EXPERIMENTS, choices
+from experiments.questions.bernstein import ALWAYS_DESCEND
 from experiments.report import page
 from experiments.report.figures import write_figure
 from experiments.store import RESULTS, Store
-from experiments.studies import one_against_all
-from experiments.studies.bernstein import ALWAYS_DESCEND
+
+from recalltree import RecallTreeClassifier
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +64,7 @@ def test_a_second_run_does_nothing_and_again_does_it_again(done, monkeypatch, ca
         raise AssertionError("this was already done")
 
     with monkeypatch.context() as patched:
-        patched.setattr(EXPERIMENTS["bernstein"].study, "run", fail)
+        patched.setitem(EXPERIMENTS, "bernstein", replace(EXPERIMENTS["bernstein"], run=fail))
         run("bernstein", done)
         with pytest.raises(AssertionError):
             run("bernstein", done, "--again")
@@ -71,16 +73,15 @@ def test_a_second_run_does_nothing_and_again_does_it_again(done, monkeypatch, ca
 
 
 def test_an_interrupted_run_keeps_what_it_finished(tmp_path, monkeypatch, capsys):
-    study = EXPERIMENTS["bernstein"].study
-    true_run, calls = study.run, []
+    experiment, calls = EXPERIMENTS["bernstein"], []
 
     def interrupted(unit, bench):
         calls.append(unit)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return true_run(unit, bench)
+        return experiment.run(unit, bench)
 
-    monkeypatch.setattr(study, "run", interrupted)
+    monkeypatch.setitem(EXPERIMENTS, "bernstein", replace(experiment, run=interrupted))
     with pytest.raises(SystemExit) as ended:
         run("bernstein", tmp_path)
     assert ended.value.code == 130
@@ -122,7 +123,7 @@ def test_examples_in_the_docstrings_run():
 def test_the_best_probe_is_what_is_tuned(done):
     found = records(done, "table2")
     tuned = [r for r in found if r["unit"]["kind"] == "tuned"]
-    assert len(tuned) == 2 * 3
+    assert len(tuned) == 2 * 4
     for record in tuned:
         same = [
             r["result"]
@@ -157,9 +158,9 @@ class Constant:
 
 
 def test_progressive_validation_of_one_against_all_asks_before_it_learns():
-    y = np.repeat([0, 0, 1, 1, 1], one_against_all.VALIDATION_BLOCK)
+    y = np.repeat([0, 0, 1, 1, 1], sampled_negatives.VALIDATION_BLOCK)
     dataset = replace(generate_gaussians(2, len(y), 10), y_train=y)
-    error, seconds = one_against_all.learn_validated(Constant(), ArrayTask(dataset))
+    error, seconds = sampled_negatives.learn_validated(Constant(), ArrayTask(dataset))
     assert error == 2 / 5  # the first block, and the first of the other class
     assert seconds >= 0
 
@@ -194,6 +195,33 @@ def test_costs_are_counted_for_the_classes_chosen(done):
             assert result["train_evaluations"] <= 2 * unit["n_classes"]
         else:
             assert result["predict_evaluations"] <= result["max_candidates"] + result["depth"]
+
+
+def test_the_first_combination_is_that_of_the_defaults():
+    every = list(choices.combinations())
+    defaults = RecallTreeClassifier().get_params()
+    assert every[0] == {name: defaults[name] for name in choices.CHOICES}
+    assert len({tuple(choice.values()) for choice in every}) == len(every) == 3 * 2 * 3
+
+
+def test_combinations_and_shares_are_measured(done):
+    data = load("generated-dense", Places(None, done / "cache"), Part(rows=1000)).dataset
+    found = {"combination": [], "shares": []}
+    for record in records(done, "choices"):
+        found[record["unit"]["kind"]].append(record)
+    assert len(found["combination"]) == 18
+    for record in found["combination"]:
+        assert record["result"]["error"] >= 1 - record["result"]["candidate_recall"]
+        assert record["result"]["train_microseconds"] > 0
+    rules = [(r["unit"]["rule"], r["unit"]["router_weighting"]) for r in found["shares"]]
+    assert len(set(rules)) == len(rules) == 6
+    for record in found["shares"]:
+        result = record["result"]
+        assert (result["n_train"], result["n_test"]) == tuple(
+            int((y < 5).sum()) for y in (data.y_train, data.y_test)
+        )
+        assert 0 <= result["error"] < 0.5  # 0.8 by chance
+        assert result["n_nodes"] >= 3
 
 
 def test_a_stream_changes_half_way(done):

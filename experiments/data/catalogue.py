@@ -153,6 +153,17 @@ SETS = {
     )
 }
 
+DENSE, SPARSE = "dense", "sparse"
+#: Features of sets that fit in memory: what is tried on a set is known before it is loaded.
+KINDS = {
+    "glyphs": DENSE,
+    "aloi": DENSE,
+    "generated-dense": DENSE,
+    "webdirectory": SPARSE,
+    "wikipassage": SPARSE,
+    "generated-sparse": SPARSE,
+}
+
 
 def load(name: str, places: Places, part: Part = WHOLE) -> Task:
     """Load a set by name, or a part of it."""

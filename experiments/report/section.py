@@ -97,6 +97,25 @@ def by_set(records: Sequence[Record], *more: str) -> dict[tuple[Any, ...], list[
     return dict(sorted(groups.items(), key=lambda item: places.get(item[0][0], len(places))))
 
 
+def without_superseded(groups: dict[tuple[Any, ...], list[Record]]) -> dict[Any, list[Record]]:
+    """Leave out budgets of a set if a larger one has all of their methods, tuned and not."""
+
+    def cells(key: tuple[Any, ...]) -> set[tuple[Any, ...]]:
+        return set(group(groups[key], "algorithm", "kind"))
+
+    def size(key: tuple[Any, ...]) -> tuple[int, int]:
+        return groups[key][0]["result"]["n_train"], groups[key][0]["unit"]["passes"]
+
+    return {
+        key: found
+        for key, found in groups.items()
+        if not any(
+            key[0] == other[0] and size(key) < size(other) and cells(key) <= cells(other)
+            for other in groups
+        )
+    }
+
+
 def values(records: Sequence[Record], name: str) -> list[Any]:
     """Return one figure of each record."""
     return [record["result"][name] for record in records]

@@ -1,0 +1,41 @@
+"""The experiments, one file per question: its units of work, how one is done, its section.
+
+The order is that of the page: the paper's experiments, then those about one-against-some.
+"""
+
+from experiments.questions import (
+    ablation,
+    bernstein,
+    choices,
+    cost,
+    drift,
+    late_classes,
+    memory_budget,
+    one_against_some,
+    one_against_some_ablation,
+    online,
+    path_features,
+    scaling,
+    table2,
+    theory,
+)
+
+EXPERIMENTS = {
+    question.EXPERIMENT.name: question.EXPERIMENT
+    for question in (
+        table2,
+        online,
+        path_features,
+        bernstein,
+        cost,
+        theory,
+        ablation,
+        choices,
+        one_against_some,
+        late_classes,
+        drift,
+        memory_budget,
+        scaling,
+        one_against_some_ablation,
+    )
+}
