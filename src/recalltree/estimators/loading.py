@@ -11,8 +11,7 @@ from recalltree.estimators.lom_tree import LOMTreeClassifier
 from recalltree.estimators.one_against_all import OneAgainstAllClassifier
 from recalltree.estimators.one_against_some import OneAgainstSomeClassifier
 from recalltree.estimators.recall_tree import RecallTreeClassifier
-from recalltree.model_file.container import open_file
-from recalltree.model_file.errors import ModelFileError
+from recalltree.model_file.container import ModelFileError, open_file
 from recalltree.model_file.model import read_model
 
 #: The estimators that model files are made of and become.

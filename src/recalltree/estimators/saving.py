@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from recalltree.estimators.progressive_curve import ProgressiveCurve
 from recalltree.labels import LabelTable
 from recalltree.model_file.atomic import write_atomically
-from recalltree.model_file.container import Container, read_bytes
-from recalltree.model_file.errors import ModelFileError
+from recalltree.model_file.container import Container, ModelFileError, read_bytes
 from recalltree.model_file.model import PREDICTION, TRAINING, Model, read_model
 
 #: Attributes that a model file holds in its own way.
