@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from recalltree.estimators.compacting import Compacts
-from recalltree.estimators.looking_inside import Explains
 from recalltree.estimators.passes import (
     Examples,
     HeldOut,
     hold_out,
     learn_pass,
+    progress_bar,
     progressive_error,
 )
+from recalltree.estimators.persistence import Persistent
 from recalltree.estimators.prediction import Predictions
-from recalltree.estimators.progress import progress_bar
 from recalltree.estimators.progressive_curve import ProgressiveCurve
+from recalltree.inspection.explainer import explain
+from recalltree.inspection.explanation import Explanation
 from recalltree.labels import Growth, LabelTable, as_labels
 from recalltree.model_file.model import TRAINING
 from recalltree.validation import (
@@ -39,7 +41,7 @@ from recalltree.validation import (
 )
 
 
-class OnlineClassifier(ClassifierMixin, Predictions, Explains, Compacts, BaseEstimator):
+class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
     """Base class of the estimators; not to be used by itself."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -322,6 +324,11 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, Compacts, BaseEst
         return self._labels.classes
 
     @property
+    def n_examples_(self) -> int:
+        """How many examples were learned so far; in every pass each counts again."""
+        return self._fitted_core().n_examples
+
+    @property
     def n_classes_seen_(self) -> int:
         """How many classes were learned so far (``classes=`` may have named more)."""
         return self._fitted_core().n_classes_seen
@@ -359,6 +366,32 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, Compacts, BaseEst
         `OneAgainstSomeClassifier` alone keeps such pairs.
         """
         return self._fitted_core().work
+
+    def explain(
+        self,
+        x: Any,
+        k: int = 5,
+        n_features: int = 10,
+        feature_names: Sequence[str] | None = None,
+    ) -> Explanation:
+        """Explain the answer for one row: its route, the candidates, the features behind both.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features_in_,) or (1, n_features_in_), dense or sparse
+        k : int, default=5
+            How many of the best candidates to show.
+        n_features : int, default=10
+            How many features to show for each of them: those that move its score most.
+        feature_names : sequence of str, default=None
+            Names of the features. None is ``feature_names_in_``, or their numbers.
+
+        Returns
+        -------
+        Explanation
+            ``print`` shows it; ``as_dict()`` is for JSON.
+        """
+        return explain(self, x, k, n_features, feature_names)
 
 
 def as_limit(value: int | None) -> int:

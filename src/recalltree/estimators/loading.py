@@ -79,7 +79,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = Fals
     try:
         clf = _with_parameters(classifier, model.parameters)
         clf._take_model(model, container, mapped=mmap)
-        if verify and hasattr(clf._core, "check"):
+        if verify and clf._is_mapped:
             clf._core.check()
     except ValueError as error:
         raise ModelFileError(f"{path}: {str(error).removeprefix('state: ')}") from error

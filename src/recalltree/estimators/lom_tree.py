@@ -12,11 +12,11 @@ from sklearn.utils._param_validation import Interval
 from recalltree._core import LOMTree, MappedLOMTree
 from recalltree.estimators import defaults
 from recalltree.estimators.base import OnlineClassifier, as_limit
-from recalltree.estimators.looking_inside import PlotsTree
+from recalltree.estimators.tree_classifier import TreeClassifier
 from recalltree.tree import LOMTreeView
 
 
-class LOMTreeClassifier(PlotsTree, OnlineClassifier):
+class LOMTreeClassifier(TreeClassifier):
     """LOMTree: a tree of routers that part the classes; the leaf answers with its majority.
 
     The logarithmic-time algorithm that the Recall Tree is measured against. It compares no classes:
@@ -62,6 +62,8 @@ class LOMTreeClassifier(PlotsTree, OnlineClassifier):
         The labels. The position of a label is its column everywhere. After ``fit`` they are
         sorted; labels that ``partial_fit`` brings are appended in the order of their first
         appearance, so that columns never move.
+    n_examples_ : int
+        How many examples were learned so far; every pass counts them again.
     n_classes_seen_ : int
         How many classes were learned so far.
     n_features_in_ : int
@@ -106,8 +108,10 @@ class LOMTreeClassifier(PlotsTree, OnlineClassifier):
     """
 
     _algorithm = "lom-tree"
+    _algorithm_name = "LOMTree"
     _core_type = LOMTree
     _mapped_core_type = MappedLOMTree
+    _view_type = LOMTreeView
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OnlineClassifier._parameter_constraints,
@@ -151,11 +155,6 @@ class LOMTreeClassifier(PlotsTree, OnlineClassifier):
             "max_nodes": as_limit(self.max_nodes),
             "swap_resistance": float(self.swap_resistance),
         }
-
-    @property
-    def tree_(self) -> LOMTreeView:
-        """A view of the tree."""
-        return LOMTreeView(self._fitted_core(), self._labels)
 
     def _link(self, scores: NDArray[np.float32], best: NDArray[np.float32]) -> NDArray[np.float64]:
         return scores.astype(np.float64)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recalltree.inspection.algorithm import algorithm_name
 from recalltree.inspection.explanation import (
     ROUTER_FEATURES,
     CandidateShare,
@@ -85,7 +84,7 @@ def explain(
         for i, (class_id, score) in enumerate(zip(ids, scores, strict=True))
     )
     return Explanation(
-        algorithm=algorithm_name(clf),
+        algorithm=clf._algorithm_name,
         label=candidates[0].label,
         route=route,
         stopped=stopped,

@@ -44,6 +44,51 @@ class Compacted:
     n_weights: int
 
 
+@dataclass(frozen=True)
+class CompactReport:
+    """What compacting a model saved, and what it cost. ``print`` shows it.
+
+    Attributes
+    ----------
+    dtype : str
+        Type of the weights.
+    bytes_before, bytes_after : int
+        Size of the model file.
+    n_weights_before, n_weights_after : int
+        Weights in it; those that were 0 are gone.
+    error_before, error_after : float or None
+        Share of wrong predictions on the rows that were given; None without any.
+    """
+
+    dtype: str
+    bytes_before: int
+    bytes_after: int
+    n_weights_before: int
+    n_weights_after: int
+    error_before: float | None = None
+    error_after: float | None = None
+
+    @property
+    def error_change(self) -> float | None:
+        """How much larger the error is than before; None if it was not measured."""
+        if self.error_before is None or self.error_after is None:
+            return None
+        return self.error_after - self.error_before
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.bytes_before:,} -> {self.bytes_after:,} bytes "
+            f"({self.bytes_after / self.bytes_before:.0%}), "
+            f"{self.n_weights_before:,} -> {self.n_weights_after:,} weights of type {self.dtype}"
+        )
+        if self.error_change is None:
+            return text
+        return (
+            f"{text}; error {self.error_before:.4f} -> {self.error_after:.4f} "
+            f"({self.error_change:+.4f})"
+        )
+
+
 def compact_state(state: Arrays, bfloat16: frozenset[str], dtype: str) -> Compacted:
     """Return a state without what prediction does not need, its weights in another type.
 
