@@ -122,7 +122,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         held_out = None
         if self.early_stopping:
             kept, aside = hold_out(examples.kept, self.validation_fraction, random_state)
-            held_out = HeldOut(make_rows(matrix[aside]), examples, aside, n_threads)
+            held_out = HeldOut(make_rows(matrix.values[aside]), examples, aside, n_threads)
             examples = replace(examples, kept=kept)
         keep_features(self, X)
         self._begin(core, config, growth)
@@ -211,7 +211,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
             growth.encode(as_labels(classes, "classes"), sort=True, name="classes")
         class_ids = np.zeros(n_rows, dtype=np.uint32)
         class_ids[kept] = growth.encode(values[kept], sort=sort)
-        return matrix, Examples(make_rows(matrix), class_ids, weights, kept), growth
+        return matrix, Examples(matrix.rows, class_ids, weights, kept), growth
 
     def _begin(self, core: Any, config: dict[str, Any], growth: Growth) -> None:
         """Forget the old model; from here on there is a new one, which knows no example."""
@@ -280,7 +280,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         seed = int(random_state.randint(np.iinfo(np.int32).max))
         core = self._core_type(
             n_features=matrix.shape[1],
-            sparse=is_sparse(matrix),
+            sparse=is_sparse(matrix.values),
             **config,
             **self._seed(seed),
         )

@@ -18,7 +18,7 @@ from recalltree.inspection.explanation import (
     NodeShare,
     RouteStep,
 )
-from recalltree.validation import Matrix, make_rows
+from recalltree.validation import Matrix
 
 
 def explain(
@@ -64,7 +64,7 @@ def explain(
             raise ValueError(f"{name}={value!r}: it must be an integer, {least} or more.")
     given = _as_one_row(x)
     core, row, _ = clf._check_new(given)
-    rows = make_rows(row)
+    rows = row.rows
     names = _Names(clf, row, feature_names)
     route, stopped = _route(clf, core, rows, names)
     ids, scores = _best_candidates(core, rows, int(k))
@@ -105,7 +105,7 @@ class _Names:
                 "features; give one name for each."
             )
         self._names = names
-        csr = sparse.csr_matrix(row)
+        csr = sparse.csr_matrix(row.values)
         csr.sum_duplicates()
         self._values = dict(zip(csr.indices.tolist(), csr.data.tolist(), strict=True))
 
