@@ -14,7 +14,7 @@ import recalltree
 from recalltree import RecallTreeClassifier
 from recalltree._core import MappedOneAgainstAll
 from recalltree.model_file import read_header
-from recalltree.model_file.bfloat16 import from_bfloat16, to_bfloat16
+from recalltree.model_file.compaction import from_bfloat16, to_bfloat16
 
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=str)
 layouts = pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])

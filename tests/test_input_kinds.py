@@ -13,8 +13,9 @@ from recalltree import (
     OneAgainstAllClassifier,
     OneAgainstSomeClassifier,
     RecallTreeClassifier,
+    validation,
 )
-from recalltree.validation import check_matrix, slice_rows
+from recalltree.validation import Matrix, check_matrix, make_rows, slice_rows
 
 classifiers = pytest.mark.parametrize("classifier", CLASSIFIERS)
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -201,16 +202,33 @@ def test_memory_of_a_call_does_not_grow_with_x(dtype):
 
 def test_checked_matrix_is_the_matrix():
     X = np.ones((3, 2), dtype=np.float32)
-    assert check_matrix(X, estimator=None, is_first=True) is X
+    assert check_matrix(X, estimator=None, is_first=True).values is X
     X = sparse.csr_array(X)
-    assert check_matrix(X, estimator=None, is_first=True) is X
+    assert check_matrix(X, estimator=None, is_first=True).values is X
+
+
+def test_indices_of_a_sparse_matrix_are_checked_once(monkeypatch):
+    calls = []
+
+    def count(name):
+        check = getattr(validation, name)
+        monkeypatch.setattr(validation, name, lambda X: calls.append(name) or check(X))
+
+    count("make_rows")
+    count("_check_structure")
+    X, y = sparse.csr_array(np.eye(3)), [0, 1, 2]
+    clf = RecallTreeClassifier().partial_fit(X, y)
+    for name in ("partial_fit", "predict", "candidates", "predict_proba"):
+        calls.clear()
+        getattr(clf, name)(*((X, y) if name == "partial_fit" else (X,)))
+        assert calls == ["make_rows"]
 
 
 def test_slices_of_rows():
     dense = np.random.default_rng(0).integers(0, 2, size=(9, 5)).astype(float)
     dense[7, 3] = np.nan
     X = sparse.csr_array(dense)
-    for matrix in (X, dense):
+    for matrix in (Matrix(values, make_rows(values)) for values in (X, dense)):
         assert len(slice_rows(matrix, 2, 6)) == 4
         assert slice_rows(matrix, 2, 6).n_features == 5
         assert slice_rows(matrix, 4, 9).find_invalid() == (3, 3)

@@ -16,10 +16,9 @@ from sklearn.base import clone
 from streams import SEEDS, parity_settings, random_stream
 
 import recalltree
-from recalltree.model_file.class_labels import decode_labels, encode_labels
+from recalltree.model_file.class_labels import StoredText, decode_labels, encode_labels, encode_text
 from recalltree.model_file.container import lay_out, read_bytes
 from recalltree.model_file.parameters import decode_parameters, encode_parameters
-from recalltree.model_file.text import StoredText, encode_text
 
 TYPES = ["<f8", "<f4", "<f2", "<i8", "<u8", "<u4", "u1"]
 NAMES = st.text(string.ascii_letters + "._ é", min_size=1, max_size=8)

@@ -7,6 +7,7 @@ memory maps, and canonical CSR matrices are read where they lie.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from numbers import Integral, Number
 from typing import Any
 
@@ -23,8 +24,26 @@ _DTYPES = [np.float32, np.float64]
 #: A model keeps the range of every feature, 4 bytes each, sparse or not.
 MAX_FEATURES = 2**29
 
-#: A checked X: a two-dimensional ndarray or a CSR matrix, float32 or float64.
-Matrix = Any
+
+@dataclass(frozen=True)
+class Matrix:
+    """A checked X.
+
+    Attributes
+    ----------
+    values : ndarray or CSR matrix
+        Two-dimensional, float32 or float64.
+    rows : Rows
+        The same for the core, which reads the values where they lie.
+    """
+
+    values: Any
+    rows: Rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of features."""
+        return self.values.shape
 
 
 def is_sparse(X: Any) -> bool:
@@ -45,10 +64,10 @@ def check_matrix(X: Any, *, estimator: Any, is_first: bool) -> Matrix:
 
     Returns
     -------
-    ndarray or CSR matrix
-        `X` itself, or a view of it, whenever its values can be read as they lie. A CSR matrix
-        with duplicate or unsorted entries is put in order on a copy, so that the same matrix
-        gives the same model however it is stored.
+    Matrix
+        Its values are `X` itself, or a view of it, whenever they can be read as they lie. A CSR
+        matrix with duplicate or unsorted entries is put in order on a copy, so that the same
+        matrix gives the same model however it is stored.
 
     Raises
     ------
@@ -56,26 +75,27 @@ def check_matrix(X: Any, *, estimator: Any, is_first: bool) -> Matrix:
         If `X` is not a matrix of finite real numbers with at least one row and one column, or
         has other features than the estimator knows.
     """
-    if is_sparse(X):
+    if is_sparse(X) and not _is_ready_csr(X):
         _check_structure(X)  # before any compiled code follows its indices
-    checked = X if _is_ready(X) else _convert(X, estimator)
-    if is_sparse(checked):
-        if checked is not X:
-            _check_structure(checked)
-        if not checked.has_canonical_format:
-            checked = checked.copy()
-            checked.sum_duplicates()
-    elif not checked.flags.aligned:
-        checked = checked.copy()
-    if checked.shape[1] > MAX_FEATURES:
+    values = X if _is_ready(X) else _convert(X, estimator)
+    if is_sparse(values):
+        rows = _check_csr(values)
+        if not values.has_canonical_format:
+            values = values.copy()
+            values.sum_duplicates()
+            rows = make_rows(values)
+    else:
+        values = values if values.flags.aligned else values.copy()
+        rows = make_rows(values)
+    if values.shape[1] > MAX_FEATURES:
         raise ValueError(
-            f"X has {checked.shape[1]} features, and {MAX_FEATURES} is the most a model can have; "
+            f"X has {values.shape[1]} features, and {MAX_FEATURES} is the most a model can have; "
             "make fewer of them, for example with sklearn.feature_extraction.FeatureHasher."
         )
     if not is_first:
         validate_data(estimator, X, reset=False, skip_check_array=True)
-    _check_finite(checked, _column_names(X))
-    return checked
+    _check_finite(values, rows, _column_names(X))
+    return Matrix(values, rows)
 
 
 def keep_features(estimator: Any, X: Any) -> None:
@@ -144,22 +164,25 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float32] | None
     return weights
 
 
-def make_rows(matrix: Matrix) -> Rows:
-    """Return a checked matrix as rows of the core, which reads them where they lie."""
-    if is_sparse(matrix):
-        return Rows.csr(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
-    return Rows.dense(matrix)
+def make_rows(values: Any) -> Rows:
+    """Return an array or CSR matrix as rows of the core, which reads them where they lie."""
+    if is_sparse(values):
+        return Rows.csr(values.indptr, values.indices, values.data, values.shape[1])
+    return Rows.dense(values)
 
 
 def slice_rows(matrix: Matrix, start: int, stop: int) -> Rows:
     """Return rows `start` to `stop` of a checked matrix, without copying values."""
-    if not is_sparse(matrix):
-        return Rows.dense(matrix[start:stop])
-    begin, end = matrix.indptr[start], matrix.indptr[stop]
+    values = matrix.values
+    if (start, stop) == (0, matrix.shape[0]):
+        return matrix.rows
+    if not is_sparse(values):
+        return Rows.dense(values[start:stop])
+    begin, end = values.indptr[start], values.indptr[stop]
     return Rows.csr(
-        matrix.indptr[start : stop + 1] - begin,
-        matrix.indices[begin:end],
-        matrix.data[begin:end],
+        values.indptr[start : stop + 1] - begin,
+        values.indices[begin:end],
+        values.data[begin:end],
         matrix.shape[1],
     )
 
@@ -202,7 +225,12 @@ def _is_ready(X: Any) -> bool:
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in _DTYPES
 
 
-def _convert(X: Any, estimator: Any) -> Matrix:
+def _is_ready_csr(X: Any) -> bool:
+    """Return whether X is a sparse matrix whose indices nobody follows before the core checks."""
+    return X.format == "csr" and X.ndim == 2 and X.dtype in _DTYPES
+
+
+def _convert(X: Any, estimator: Any) -> Any:
     return check_array(
         X,
         accept_sparse="csr",
@@ -211,6 +239,17 @@ def _convert(X: Any, estimator: Any) -> Matrix:
         estimator=estimator,
         input_name="X",
     )
+
+
+def _check_csr(values: Any) -> Rows:
+    """Return the rows of a CSR matrix, whose indices the core checks when it makes them."""
+    if len(values.indptr) != values.shape[0] + 1 or values.indptr[0] != 0:
+        _check_structure(values)
+    try:
+        return make_rows(values)
+    except ValueError:
+        _check_structure(values)  # tells what is wrong, and where
+        raise
 
 
 def _check_structure(X: Any) -> None:
@@ -258,12 +297,12 @@ def _check_indices(indices: NDArray[Any], size: int, axis: str) -> None:
             )
 
 
-def _check_finite(matrix: Matrix, column_names: Any) -> None:
-    found = make_rows(matrix).find_invalid()
+def _check_finite(values: Any, rows: Rows, column_names: Any) -> None:
+    found = rows.find_invalid()
     if found is None:
         return
     row, column = found
-    value = float(matrix[row, column])
+    value = float(values[row, column])
     named = "" if column_names is None else f" ({column_names[column]!r})"
     where = f"at row {row}, column {column}{named}"
     if np.isnan(value):

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length, check_random_state
 
-from recalltree.estimators.compacting import Compacts
-from recalltree.estimators.looking_inside import Explains
 from recalltree.estimators.passes import (
     Examples,
     HeldOut,
     hold_out,
     learn_pass,
+    progress_bar,
     progressive_error,
 )
+from recalltree.estimators.persistence import Persistent
 from recalltree.estimators.prediction import Predictions
-from recalltree.estimators.progress import progress_bar
 from recalltree.estimators.progressive_curve import ProgressiveCurve
+from recalltree.inspection.explainer import explain
+from recalltree.inspection.explanation import Explanation
 from recalltree.labels import Growth, LabelTable, as_labels
 from recalltree.model_file.model import TRAINING
 from recalltree.parameters import Table
@@ -38,7 +40,7 @@ from recalltree.validation import (
 )
 
 
-class OnlineClassifier(ClassifierMixin, Predictions, Explains, Compacts, BaseEstimator):
+class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
     """Base class of the estimators; not to be used by itself."""
 
     #: What its parameters are; the command line makes options of them.
@@ -105,7 +107,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, Compacts, BaseEst
         held_out = None
         if self.early_stopping:
             kept, aside = hold_out(examples.kept, self.validation_fraction, random_state)
-            held_out = HeldOut(make_rows(matrix[aside]), examples, aside, n_threads)
+            held_out = HeldOut(make_rows(matrix.values[aside]), examples, aside, n_threads)
             examples = replace(examples, kept=kept)
         keep_features(self, X)
         self._begin(core, config, growth)
@@ -194,7 +196,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, Compacts, BaseEst
             growth.encode(as_labels(classes, "classes"), sort=True, name="classes")
         class_ids = np.zeros(n_rows, dtype=np.uint32)
         class_ids[kept] = growth.encode(values[kept], sort=sort)
-        return matrix, Examples(make_rows(matrix), class_ids, weights, kept), growth
+        return matrix, Examples(matrix.rows, class_ids, weights, kept), growth
 
     def _begin(self, core: Any, config: dict[str, Any], growth: Growth) -> None:
         """Forget the old model; from here on there is a new one, which knows no example."""
@@ -263,7 +265,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, Compacts, BaseEst
         seed = int(random_state.randint(np.iinfo(np.int32).max))
         core = self._core_type(
             n_features=matrix.shape[1],
-            sparse=is_sparse(matrix),
+            sparse=is_sparse(matrix.values),
             **config,
             **self._seed(seed),
         )
@@ -307,6 +309,11 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, Compacts, BaseEst
         return self._labels.classes
 
     @property
+    def n_examples_(self) -> int:
+        """How many examples were learned so far; in every pass each counts again."""
+        return self._fitted_core().n_examples
+
+    @property
     def n_classes_seen_(self) -> int:
         """How many classes were learned so far (``classes=`` may have named more)."""
         return self._fitted_core().n_classes_seen
@@ -344,6 +351,32 @@ class OnlineClassifier(ClassifierMixin, Predictions, Explains, Compacts, BaseEst
         `OneAgainstSomeClassifier` alone keeps such pairs.
         """
         return self._fitted_core().work
+
+    def explain(
+        self,
+        x: Any,
+        k: int = 5,
+        n_features: int = 10,
+        feature_names: Sequence[str] | None = None,
+    ) -> Explanation:
+        """Explain the answer for one row: its route, the candidates, the features behind both.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features_in_,) or (1, n_features_in_), dense or sparse
+        k : int, default=5
+            How many of the best candidates to show.
+        n_features : int, default=10
+            How many features to show for each of them: those that move its score most.
+        feature_names : sequence of str, default=None
+            Names of the features. None is ``feature_names_in_``, or their numbers.
+
+        Returns
+        -------
+        Explanation
+            ``print`` shows it; ``as_dict()`` is for JSON.
+        """
+        return explain(self, x, k, n_features, feature_names)
 
 
 def as_limit(value: int | None) -> int:

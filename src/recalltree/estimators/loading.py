@@ -11,8 +11,7 @@ from recalltree.estimators.lom_tree import LOMTreeClassifier
 from recalltree.estimators.one_against_all import OneAgainstAllClassifier
 from recalltree.estimators.one_against_some import OneAgainstSomeClassifier
 from recalltree.estimators.recall_tree import RecallTreeClassifier
-from recalltree.model_file.container import open_file
-from recalltree.model_file.errors import ModelFileError
+from recalltree.model_file.container import ModelFileError, open_file
 from recalltree.model_file.model import read_model
 
 #: The estimators that model files are made of and become.
@@ -80,7 +79,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = Fals
     try:
         clf = _with_parameters(classifier, model.parameters)
         clf._take_model(model, container, mapped=mmap)
-        if verify and hasattr(clf._core, "check"):
+        if verify and clf._is_mapped:
             clf._core.check()
     except ValueError as error:
         raise ModelFileError(f"{path}: {str(error).removeprefix('state: ')}") from error

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recalltree._core import LOMTree, MappedLOMTree
-from recalltree.estimators.base import OnlineClassifier, as_limit
+from recalltree.estimators.base import as_limit
 from recalltree.estimators.constraints import constraints_of
-from recalltree.estimators.looking_inside import PlotsTree
+from recalltree.estimators.tree_classifier import TreeClassifier
 from recalltree.parameters import LOM_TREE, defaults_of
 from recalltree.tree import LOMTreeView
 
 _DEFAULT = defaults_of(LOM_TREE)
 
 
-class LOMTreeClassifier(PlotsTree, OnlineClassifier):
+class LOMTreeClassifier(TreeClassifier):
     """LOMTree: a tree of routers that part the classes; the leaf answers with its majority.
 
     The logarithmic-time algorithm that the Recall Tree is measured against. It compares no classes:
@@ -63,6 +63,8 @@ class LOMTreeClassifier(PlotsTree, OnlineClassifier):
         The labels. The position of a label is its column everywhere. After ``fit`` they are
         sorted; labels that ``partial_fit`` brings are appended in the order of their first
         appearance, so that columns never move.
+    n_examples_ : int
+        How many examples were learned so far; every pass counts them again.
     n_classes_seen_ : int
         How many classes were learned so far.
     n_features_in_ : int
@@ -107,8 +109,10 @@ class LOMTreeClassifier(PlotsTree, OnlineClassifier):
     """
 
     _algorithm = "lom-tree"
+    _algorithm_name = "LOMTree"
     _core_type = LOMTree
     _mapped_core_type = MappedLOMTree
+    _view_type = LOMTreeView
 
     _parameters = LOM_TREE
     _parameter_constraints: ClassVar[dict[str, Any]] = constraints_of(LOM_TREE)
@@ -149,11 +153,6 @@ class LOMTreeClassifier(PlotsTree, OnlineClassifier):
             "max_nodes": as_limit(self.max_nodes),
             "swap_resistance": float(self.swap_resistance),
         }
-
-    @property
-    def tree_(self) -> LOMTreeView:
-        """A view of the tree."""
-        return LOMTreeView(self._fitted_core(), self._labels)
 
     def _link(self, scores: NDArray[np.float32], best: NDArray[np.float32]) -> NDArray[np.float64]:
         return scores.astype(np.float64)

@@ -56,6 +56,8 @@ class OneAgainstAllClassifier(OnlineClassifier):
         The labels. The position of a label is its column everywhere. After ``fit`` they are
         sorted; labels that ``partial_fit`` brings are appended in the order of their first
         appearance, so that columns never move.
+    n_examples_ : int
+        How many examples were learned so far; every pass counts them again.
     n_classes_seen_ : int
         How many classes were learned so far.
     n_features_in_ : int
@@ -98,6 +100,7 @@ class OneAgainstAllClassifier(OnlineClassifier):
     """
 
     _algorithm = "one-against-all"
+    _algorithm_name = "One-against-all"
     _core_type = OneAgainstAll
     _mapped_core_type = MappedOneAgainstAll
 

@@ -102,6 +102,8 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         The labels. The position of a label is its column everywhere. After ``fit`` they are
         sorted; labels that ``partial_fit`` brings are appended in the order of their first
         appearance, so that columns never move.
+    n_examples_ : int
+        How many examples were learned so far; every pass counts them again.
     n_classes_seen_ : int
         How many classes were learned so far.
     n_features_in_ : int
@@ -153,6 +155,7 @@ class OneAgainstSomeClassifier(OnlineClassifier):
     """
 
     _algorithm = "one-against-some"
+    _algorithm_name = "One-against-some"
     _core_type = OneAgainstSome
     _mapped_core_type = MappedOneAgainstSome
 

@@ -17,7 +17,6 @@ from recalltree.validation import (
     Matrix,
     check_matrix,
     count_threads,
-    make_rows,
     slice_rows,
 )
 
@@ -60,7 +59,7 @@ class Predictions(metaclass=ABCMeta):
         ndarray of shape (n,)
         """
         core, matrix, n_threads = self._check_new(X)
-        return self._labels.classes[core.predict(make_rows(matrix), n_threads)]
+        return self._labels.classes[core.predict(matrix.rows, n_threads)]
 
     def predict_topk(self, X: Any, k: int = 5) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return the `k` best labels for each row, the best first, and their probabilities.
@@ -136,7 +135,7 @@ class Predictions(metaclass=ABCMeta):
                 "labels, predict_proba(X, sparse=True) for a CSR array, or fewer rows at a time."
             )
         if sparse:
-            indptr, class_ids, scores = core.candidates(make_rows(matrix), n_threads)
+            indptr, class_ids, scores = core.candidates(matrix.rows, n_threads)
             values = normalise(indptr, self._link_of_rows(indptr, scores), scores)
             result = _csr(indptr, class_ids, values, shape)
             result.sort_indices()
@@ -166,7 +165,7 @@ class Predictions(metaclass=ABCMeta):
             probabilities.
         """
         core, matrix, n_threads = self._check_new(X)
-        indptr, class_ids, scores = core.candidates(make_rows(matrix), n_threads)
+        indptr, class_ids, scores = core.candidates(matrix.rows, n_threads)
         return _csr(indptr, class_ids, scores, (matrix.shape[0], len(self._labels)))
 
     def _link(self, scores: NDArray[np.float32], best: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recalltree._core import MappedRecallTree, RecallTree
-from recalltree.estimators.base import OnlineClassifier, as_limit
+from recalltree.estimators.base import as_limit
 from recalltree.estimators.constraints import constraints_of
-from recalltree.estimators.looking_inside import PlotsTree
+from recalltree.estimators.tree_classifier import TreeClassifier
 from recalltree.parameters import RECALL_TREE, defaults_of
 from recalltree.tree import RecallTreeView
 
 _DEFAULT = defaults_of(RECALL_TREE)
 
 
-class RecallTreeClassifier(PlotsTree, OnlineClassifier):
+class RecallTreeClassifier(TreeClassifier):
     """The Recall Tree: online classification at a cost logarithmic in the number of classes.
 
     A binary tree is grown while learning. Each example is routed down to the node where a few
@@ -90,6 +90,8 @@ class RecallTreeClassifier(PlotsTree, OnlineClassifier):
         The labels. The position of a label is its column everywhere. After ``fit`` they are
         sorted; labels that ``partial_fit`` brings are appended in the order of their first
         appearance, so that columns never move.
+    n_examples_ : int
+        How many examples were learned so far; every pass counts them again.
     n_classes_seen_ : int
         How many classes were learned so far.
     n_features_in_ : int
@@ -144,8 +146,10 @@ class RecallTreeClassifier(PlotsTree, OnlineClassifier):
     """
 
     _algorithm = "recall-tree"
+    _algorithm_name = "Recall Tree"
     _core_type = RecallTree
     _mapped_core_type = MappedRecallTree
+    _view_type = RecallTreeView
 
     _parameters = RECALL_TREE
     _parameter_constraints: ClassVar[dict[str, Any]] = constraints_of(RECALL_TREE)
@@ -213,11 +217,6 @@ class RecallTreeClassifier(PlotsTree, OnlineClassifier):
             "count_decay": float(self.count_decay or 0),
             "min_gradient": float(self.min_gradient),
         }
-
-    @property
-    def tree_(self) -> RecallTreeView:
-        """A view of the tree."""
-        return RecallTreeView(self._fitted_core(), self._labels)
 
     def _scores_per_row(self) -> int:
         return self._fitted_core().max_candidates_now

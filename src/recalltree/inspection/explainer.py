@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recalltree.inspection.algorithm import algorithm_name
 from recalltree.inspection.explanation import (
     ROUTER_FEATURES,
     CandidateShare,
@@ -19,7 +18,7 @@ from recalltree.inspection.explanation import (
     NodeShare,
     RouteStep,
 )
-from recalltree.validation import Matrix, make_rows
+from recalltree.validation import Matrix
 
 
 def explain(
@@ -65,7 +64,7 @@ def explain(
             raise ValueError(f"{name}={value!r}: it must be an integer, {least} or more.")
     given = _as_one_row(x)
     core, row, _ = clf._check_new(given)
-    rows = make_rows(row)
+    rows = row.rows
     names = _Names(clf, row, feature_names)
     route, stopped = _route(clf, core, rows, names)
     ids, scores = _best_candidates(core, rows, int(k))
@@ -85,7 +84,7 @@ def explain(
         for i, (class_id, score) in enumerate(zip(ids, scores, strict=True))
     )
     return Explanation(
-        algorithm=algorithm_name(clf),
+        algorithm=clf._algorithm_name,
         label=candidates[0].label,
         route=route,
         stopped=stopped,
@@ -106,7 +105,7 @@ class _Names:
                 "features; give one name for each."
             )
         self._names = names
-        csr = sparse.csr_matrix(row)
+        csr = sparse.csr_matrix(row.values)
         csr.sum_duplicates()
         self._values = dict(zip(csr.indices.tolist(), csr.data.tolist(), strict=True))
 

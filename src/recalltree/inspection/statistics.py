@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recalltree.inspection.algorithm import algorithm_name
 from recalltree.inspection.classes import class_counts
 from recalltree.inspection.nodes import NodeTable, node_table
 from recalltree.inspection.traffic import Traffic, traffic
@@ -45,7 +44,7 @@ def summary(clf: Any, nodes: NodeTable | None = None) -> dict[str, Any]:
     core = clf._fitted_core()
     nodes = nodes or node_table(clf)
     found: dict[str, Any] = {
-        "algorithm": algorithm_name(clf),
+        "algorithm": clf._algorithm_name,
         "estimator": type(clf).__name__,
         "parameters": {name: _plain(value) for name, value in clf.get_params().items()},
         "n_examples": int(core.n_examples),

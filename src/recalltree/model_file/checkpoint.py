@@ -33,13 +33,13 @@ class Checkpointer:
     ...     checkpointer = Checkpointer(file.name, every_rows=4)
     ...     for X, y in batches:
     ...         print(checkpointer.learned(clf.partial_fit(X, y), n_rows=len(y)))
-    ...     recalltree.load(file.name).work_["examples_learned"], clf._core.n_examples
+    ...     recalltree.load(file.name).n_examples_, clf.n_examples_
     False
     True
     False
     True
     False
-    (0, 10)
+    (8, 10)
     """
 
     def __init__(

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recalltree.model_file.bfloat16 import from_bfloat16, to_bfloat16
-
 Arrays = dict[str, NDArray[Any]]
 
 DTYPES = ("float32", "float16", "bfloat16")
@@ -19,7 +17,6 @@ DTYPES = ("float32", "float16", "bfloat16")
 #: vote.
 _TRAINING_ONLY = ("accumulators", "bias_accumulators", "arrivals", "margins", "passed")
 _COUNTED_BY_CLASS = "class_nodes."
-
 
 #: Weights that stay as they are: how much the votes of one-against-some's keys count.
 _EXACT = ("keys.weights",)
@@ -45,6 +42,51 @@ class Compacted:
     bfloat16: frozenset[str]
     n_weights_before: int
     n_weights: int
+
+
+@dataclass(frozen=True)
+class CompactReport:
+    """What compacting a model saved, and what it cost. ``print`` shows it.
+
+    Attributes
+    ----------
+    dtype : str
+        Type of the weights.
+    bytes_before, bytes_after : int
+        Size of the model file.
+    n_weights_before, n_weights_after : int
+        Weights in it; those that were 0 are gone.
+    error_before, error_after : float or None
+        Share of wrong predictions on the rows that were given; None without any.
+    """
+
+    dtype: str
+    bytes_before: int
+    bytes_after: int
+    n_weights_before: int
+    n_weights_after: int
+    error_before: float | None = None
+    error_after: float | None = None
+
+    @property
+    def error_change(self) -> float | None:
+        """How much larger the error is than before; None if it was not measured."""
+        if self.error_before is None or self.error_after is None:
+            return None
+        return self.error_after - self.error_before
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.bytes_before:,} -> {self.bytes_after:,} bytes "
+            f"({self.bytes_after / self.bytes_before:.0%}), "
+            f"{self.n_weights_before:,} -> {self.n_weights_after:,} weights of type {self.dtype}"
+        )
+        if self.error_change is None:
+            return text
+        return (
+            f"{text}; error {self.error_before:.4f} -> {self.error_after:.4f} "
+            f"({self.error_change:+.4f})"
+        )
 
 
 def compact_state(state: Arrays, bfloat16: frozenset[str], dtype: str) -> Compacted:
@@ -132,3 +174,30 @@ def _drop_routers_labels(state: Arrays) -> None:
     state["labels.offsets"] = offsets.astype(np.uint64)
     state["labels.labels"] = state["labels.labels"][is_kept]
     state["labels.values"] = state["labels.values"][is_kept]
+
+
+# --- bfloat16, which NumPy does not have: the upper half of a float32, held as uint16 ----------
+
+
+def to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.uint16]:
+    """Return the nearest bfloat16 of finite numbers; of two that are as near, the even one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from recalltree.model_file.compaction import from_bfloat16, to_bfloat16
+    >>> from_bfloat16(to_bfloat16(np.array([1.0, 0.1, -3.0], dtype=np.float32)))
+    array([ 1.        ,  0.10009766, -3.        ], dtype=float32)
+    """
+    bits = values.view(np.uint32)
+    rounded = bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
+    halves = (rounded >> np.uint32(16)).astype(np.uint16)
+    if ((halves & 0x7F80) == 0x7F80).any():
+        largest = float(np.abs(values).max())
+        raise ValueError(f"a weight of {largest:.9g} rounds to infinity in bfloat16.")
+    return halves
+
+
+def from_bfloat16(halves: NDArray[Any]) -> NDArray[np.float32]:
+    """Return bfloat16 numbers as float32, exactly."""
+    return (halves.astype(np.uint32) << np.uint32(16)).view(np.float32)

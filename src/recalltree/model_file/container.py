@@ -24,8 +24,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recalltree.model_file.errors import ModelFileError
-
 #: The header is read into memory, so it is bounded. What may be long is in tensors.
 MAX_HEADER_BYTES = 2**20
 ALIGNMENT = 64
@@ -45,6 +43,23 @@ _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 _MAX_DIMENSIONS = 2
 _NO_CHECKSUM = "0" * 64
 _SHA256 = re.compile("[0-9a-f]{64}")
+
+
+class ModelFileError(ValueError):
+    """A model file cannot be used: it is damaged, of another kind, or made to do harm.
+
+    Nothing was changed, neither the file nor an estimator.
+
+    Examples
+    --------
+    >>> import recalltree
+    >>> from pathlib import Path
+    >>> try:
+    ...     recalltree.load(Path(recalltree.__file__))
+    ... except recalltree.model_file.ModelFileError as error:
+    ...     print(error)
+    /...__init__.py: it is not a model file (it does not begin as one).
+    """
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recalltree.model_file.errors import ModelFileError
+from recalltree.model_file.container import ModelFileError
 
 # Only these are made from what a file says.
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")

@@ -7,22 +7,21 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from recalltree._core import FeatureSpace
-from recalltree.readers.ahead import Ahead
+from recalltree.readers.background import Consumer, Delivery, Prefetcher
 from recalltree.readers.batches import Batch
 from recalltree.readers.errors import BadRowWarning
-from recalltree.readers.events import Event, Taker
 from recalltree.readers.feature_state import save_state
 from recalltree.readers.options import RowOptions
 from recalltree.readers.sources import Source
 
-#: Batches that wait for whoever takes them: while one is learned, the next is being read.
+#: Batches that wait for the consumer: while one is learned, the next is being read.
 _DEPTH = 3
 
 #: So many bad rows are warned about one by one, in each pass.
 _WARNINGS = 10
 
-#: Reads all sources once, for a taker; names get their columns in the space, if they have any.
-RowSource = Callable[[list[Source], FeatureSpace | None, Taker], Iterator[Event]]
+#: Reads all sources once for a consumer; names get their columns in the space, if they have any.
+RowSource = Callable[[list[Source], FeatureSpace | None, Consumer], Iterator[Delivery]]
 
 
 class RowReader:
@@ -117,23 +116,23 @@ class RowReader:
             self._space.freeze()  # every row was counted once
         self.n_rows = self.n_skipped = self._n_read = 0
         n_warned = 0
-        taker = Taker()
-        events = self._rows(self._sources, self._space, taker)
-        with Ahead(events, _DEPTH, stop=taker.has_left) as ahead:
-            taker.follow(ahead)
-            for event in ahead:
-                self.n_skipped = event.n_skipped
-                self._n_read = event.n_read
-                self._label_type = event.label_type
+        consumer = Consumer()
+        deliveries = self._rows(self._sources, self._space, consumer)
+        with Prefetcher(deliveries, _DEPTH, stop=consumer.has_left) as prefetched:
+            consumer.follow(prefetched)
+            for delivery in prefetched:
+                self.n_skipped = delivery.n_skipped
+                self._n_read = delivery.n_read
+                self._label_type = delivery.label_type
                 if self._options.on_error == "warn":
-                    for problem in event.problems[: _WARNINGS - n_warned]:
+                    for problem in delivery.problems[: _WARNINGS - n_warned]:
                         warnings.warn(f"skipped {problem}", BadRowWarning, stacklevel=2)
                         n_warned += 1
-                if event.batch is not None:
-                    self.n_rows += len(event.batch)
-                    yield event.batch
-                if self._options.on_error == "raise" and event.problems:
-                    raise event.problems[0]
+                if delivery.batch is not None:
+                    self.n_rows += len(delivery.batch)
+                    yield delivery.batch
+                if self._options.on_error == "raise" and delivery.problems:
+                    raise delivery.problems[0]
         self._is_complete = True
         if n_warned and self.n_skipped > n_warned:
             warnings.warn(

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from recalltree._core import FeatureSpace, encode_words
+from recalltree.readers.background import Consumer, Delivery
 from recalltree.readers.batches import Batch, sparse_rows
 from recalltree.readers.cells import (
     BadCells,
@@ -22,7 +23,6 @@ from recalltree.readers.cells import (
     texts,
 )
 from recalltree.readers.errors import BadRowError
-from recalltree.readers.events import Event, Taker
 from recalltree.readers.options import RowOptions
 from recalltree.readers.sources import Source
 from recalltree.readers.table_files import Block, Wanted, read_blocks
@@ -59,8 +59,8 @@ class TableRows:
         )
 
     def __call__(
-        self, sources: list[Source], space: FeatureSpace | None, taker: Taker
-    ) -> Iterator[Event]:
+        self, sources: list[Source], space: FeatureSpace | None, consumer: Consumer
+    ) -> Iterator[Delivery]:
         """Read all sources once."""
         o = self._options
         labels = Labels(o.label_type, o.require_labels)
@@ -72,10 +72,10 @@ class TableRows:
                 for part in _parts(block, o.batch_rows):
                     batch, problems = self._read(part, labels, space, source.name)
                     if o.on_error == "raise" and problems:
-                        yield Event(batch, problems[:1], 0, before + n_read, labels.label_type)
+                        yield Delivery(batch, problems[:1], 0, before + n_read, labels.label_type)
                         return
                     n_skipped += len(problems)
-                    yield Event(batch, problems, n_skipped, before + n_read, labels.label_type)
+                    yield Delivery(batch, problems, n_skipped, before + n_read, labels.label_type)
             before += source.size or n_read
 
     def _read(

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recalltree._core import FeatureSpace, TextOptions, TextParser
-from recalltree.readers.ahead import Ahead
+from recalltree.readers.background import Consumer, Delivery, Prefetcher
 from recalltree.readers.batches import from_text
 from recalltree.readers.errors import BadRowError
-from recalltree.readers.events import Event, Taker
 from recalltree.readers.options import RowOptions
 from recalltree.readers.sources import Source
 
@@ -52,44 +51,44 @@ class TextRows:
         self._options = options
 
     def __call__(
-        self, sources: list[Source], space: FeatureSpace | None, taker: Taker
-    ) -> Iterator[Event]:
+        self, sources: list[Source], space: FeatureSpace | None, consumer: Consumer
+    ) -> Iterator[Delivery]:
         """Read all sources once."""
         parser = self._make_parser(space)
         names = [source.name for source in sources]
         n_read = 0
-        with Ahead(read_pieces(sources), _DEPTH, until=taker.has_left) as pieces:
+        with Prefetcher(read_pieces(sources), _DEPTH, until=consumer.has_left) as pieces:
             for piece in pieces:
                 n_read = piece.n_read
                 used = 0
                 while used < len(piece.data) and not parser.stopped:
                     used = parser.feed(piece.data, used)
-                    yield from self._events(parser, names, n_read)
+                    yield from self._deliveries(parser, names, n_read)
                 if piece.ends_file:
                     parser.end_file()
-                    yield from self._events(parser, names, n_read)
+                    yield from self._deliveries(parser, names, n_read)
                 if parser.stopped:
                     return
                 # What a slow pipe brings is wanted now, not when there is a batch of it.
                 patience = 0.0
-                while piece.from_pipe and not (pieces.wait(patience) or taker.has_left.is_set()):
-                    if taker.is_waiting:
-                        yield from self._events(parser, names, n_read, flush=True)
+                while piece.from_pipe and not (pieces.wait(patience) or consumer.has_left.is_set()):
+                    if consumer.is_waiting:
+                        yield from self._deliveries(parser, names, n_read, flush=True)
                     patience = _PATIENCE
-        yield from self._events(parser, names, n_read, flush=True)
+        yield from self._deliveries(parser, names, n_read, flush=True)
 
-    def _events(
+    def _deliveries(
         self, parser: TextParser, names: list[str], n_read: int, flush: bool = False
-    ) -> Iterator[Event]:
+    ) -> Iterator[Delivery]:
         problems = [
             BadRowError(names[file], line, column, reason, text.decode(errors="backslashreplace"))
             for file, line, column, reason, text in parser.take_problems()
         ]
         while (taken := parser.take(flush or parser.stopped)) is not None:
             batch = from_text(taken, self.n_features, self._options.dense)
-            yield Event(batch, [], parser.n_skipped, n_read, parser.label_type)
+            yield Delivery(batch, [], parser.n_skipped, n_read, parser.label_type)
         if problems:
-            yield Event(None, problems, parser.n_skipped, n_read, parser.label_type)
+            yield Delivery(None, problems, parser.n_skipped, n_read, parser.label_type)
 
     def _make_parser(self, space: FeatureSpace | None) -> TextParser:
         o = self._options

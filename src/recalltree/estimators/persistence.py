@@ -1,30 +1,33 @@
-"""Estimators as files: saving, pickling, and the way back."""
+"""Persistence of estimators: model files, pickles, and smaller models that only predict."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from recalltree.estimators.progressive_curve import ProgressiveCurve
 from recalltree.labels import LabelTable
 from recalltree.model_file.atomic import write_atomically
-from recalltree.model_file.container import Container, read_bytes
-from recalltree.model_file.errors import ModelFileError
+from recalltree.model_file.compaction import DTYPES, CompactReport, compact_state
+from recalltree.model_file.container import Container, ModelFileError, read_bytes
 from recalltree.model_file.model import PREDICTION, TRAINING, Model, read_model
 
 #: Attributes that a model file holds in its own way.
 _IN_MODEL = ("_core", "_config", "_labels", "_curve", "_contents", "_bfloat16", "_container")
 
 
-class Saves:
-    """Adds ``save``, and pickles an estimator as the file that it would save."""
+class Persistent(BaseEstimator):
+    """Adds ``save`` and ``compact``, and pickles an estimator as the file that it would save."""
 
-    #: What the file says, and what finds the class again.
+    #: The algorithm in files and on the command line; ``load`` finds the class by it.
     _algorithm: ClassVar[str]
+    #: The algorithm in what people read.
+    _algorithm_name: ClassVar[str]
     _core_type: ClassVar[Any]
     #: The same model viewed in a file.
     _mapped_core_type: ClassVar[Any]
@@ -41,11 +44,7 @@ class Saves:
     n_iter_: int
     n_features_in_: int
     model_extra_: dict[str, Any]
-
-    if TYPE_CHECKING:  # what the other bases of an estimator have
-        get_params: Callable[..., dict[str, Any]]
-        _fitted_core: Callable[[], Any]
-        _model_config: Callable[[], dict[str, Any]]
+    compact_report_: CompactReport
 
     def save(self, path: str | os.PathLike[str], *, extra: dict[str, Any] | None = None) -> None:
         """Write the model to a file, from which ``recalltree.load`` makes the same estimator.
@@ -125,10 +124,12 @@ class Saves:
             _curve=ProgressiveCurve.from_points(attributes.pop("curve", [])),
             _contents=model.contents,
             _bfloat16=model.bfloat16,
-            _container=None if isinstance(core, self._core_type) else container,
+            _container=container,
             n_features_in_=int(core.config["n_features"]),
             n_iter_=_count(attributes.pop("n_iter_", None), "n_iter_"),
         )
+        if not self._is_mapped:
+            self._container = None  # everything was read
         if "validation_errors_" in attributes:
             self.validation_errors_ = _floats(attributes.pop("validation_errors_"))
         if attributes:
@@ -162,11 +163,76 @@ class Saves:
         except (ValueError, TypeError, OverflowError) as error:
             raise ModelFileError(_in_short(error)) from error
 
+    def compact(self, dtype: str = "float32", *, X: Any = None, y: Any = None) -> Any:
+        """Return a smaller estimator that predicts and cannot go on learning.
+
+        It lacks what only learning needs (the optimiser's state) and, where X was sparse, weights
+        that are 0. With `dtype` "float32" predictions stay the same; "float16" and "bfloat16" halve
+        the weights and round them.
+
+        Parameters
+        ----------
+        dtype : {"float32", "float16", "bfloat16"}, default="float32"
+            Type of the weights: float16 is more precise, bfloat16 has the range of float32.
+        X : array-like, sparse matrix or data frame of shape (n, n_features), default=None
+            Rows on which to measure what it does to the error.
+        y : array-like of shape (n,), default=None
+            Their labels.
+
+        Returns
+        -------
+        estimator
+            Of the same class; ``save`` makes a small file of it. Its ``compact_report_`` tells the
+            sizes and the errors.
+
+        Examples
+        --------
+        >>> from recalltree import RecallTreeClassifier
+        >>> from sklearn.datasets import load_digits
+        >>> X, y = load_digits(return_X_y=True)
+        >>> clf = RecallTreeClassifier(random_state=0).fit(X, y)
+        >>> small = clf.compact("float16", X=X, y=y)
+        >>> report = small.compact_report_
+        >>> report.bytes_after < 0.7 * report.bytes_before, abs(report.error_change) < 0.01
+        (True, True)
+        >>> small.partial_fit(X, y)
+        Traceback (most recent call last):
+            ...
+        ValueError: this model was compacted: ...
+        """
+        if dtype not in DTYPES:
+            raise ValueError(f"dtype={dtype!r}: it must be one of {', '.join(DTYPES)}.")
+        if (X is None) != (y is None):
+            raise ValueError("give X and y together, or neither.")
+        self._fitted_core()
+        model = self._to_model()
+        compacted = compact_state(model.state, model.bfloat16, dtype)
+        small_model = replace(
+            model, state=compacted.state, bfloat16=compacted.bfloat16, contents=PREDICTION
+        )
+        small = type(self)(**self.get_params(deep=False))
+        small._take_model(small_model, None, mapped=True)
+        small.compact_report_ = CompactReport(
+            dtype,
+            model.n_bytes(),
+            small_model.n_bytes(),
+            compacted.n_weights_before,
+            compacted.n_weights,
+            None if X is None else 1.0 - self.score(X, y),
+            None if X is None else 1.0 - small.score(X, y),
+        )
+        return small
+
     # --- going on learning ------------------------------------------------------------------
+
+    @property
+    def _is_mapped(self) -> bool:
+        """Whether the core is a view of a file (or of a compacted model), which cannot learn."""
+        return not isinstance(self._core, self._core_type)
 
     def _load_to_learn(self) -> None:
         """Turn a mapped model, which cannot learn, into one that is in memory and can."""
-        if isinstance(self._core, self._core_type):
+        if not self._is_mapped:
             return
         if self._contents == PREDICTION:
             raise ValueError(
@@ -185,20 +251,20 @@ class Saves:
     # --- pickling ---------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        state: dict[str, Any] = dict(super().__getstate__())
         if "_core" in state:
             for name in _IN_MODEL:
                 state.pop(name, None)
             # An array, which joblib can share between processes.
             parts = self._to_model().parts()
             state["_saved"] = np.concatenate([np.frombuffer(part, np.uint8) for part in parts])
-            state["_saved_mapped"] = not isinstance(self._core, self._core_type)
+            state["_saved_mapped"] = self._is_mapped
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         saved, mapped = state.pop("_saved", None), state.pop("_saved_mapped", False)
-        super().__setstate__(state)  # type: ignore[misc]
+        super().__setstate__(state)
         if saved is not None:
             container = read_bytes(_bytes(saved), "the pickled model")
             self._take_model(read_model(container), container, mapped=mapped)

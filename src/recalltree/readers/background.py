@@ -1,4 +1,4 @@
-"""An iterator that runs ahead of its consumer, in a thread of its own."""
+"""Reading in the background: a thread that prefetches, and what it hands to its consumer."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import atexit
 import queue
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 from weakref import WeakSet
+
+from recalltree.readers.batches import Batch
+from recalltree.readers.errors import BadRowError
 
 T = TypeVar("T")
 
@@ -15,8 +19,8 @@ _CHECK_SECONDS = 0.1  # how soon a thread notices that nobody listens any more
 _JOIN_SECONDS = 1.0  # how long one waits for it
 
 
-class Ahead(Generic[T]):
-    """Items of an iterator, made up to `depth` items before they are asked for.
+class Prefetcher(Generic[T]):
+    """Iterator that runs in a thread of its own, up to `depth` items ahead of its consumer.
 
     Exceptions of the iterator come out where its next item would. ``close`` ends the thread; so
     does the end of the program.
@@ -28,15 +32,15 @@ class Ahead(Generic[T]):
     depth : int
         How many items wait at most.
     until : threading.Event, default=None
-        Once it is set there are no more items: for who takes items in a thread that may be told
-        to end while it waits for one.
+        No item comes once it is set: for a consumer in a thread that may be told to end while it
+        waits.
     stop : threading.Event, default=None
         The event that ``close`` sets.
 
     Examples
     --------
-    >>> from recalltree.readers.ahead import Ahead
-    >>> with Ahead(iter(range(3)), depth=2) as items:
+    >>> from recalltree.readers.background import Prefetcher
+    >>> with Prefetcher(iter(range(3)), depth=2) as items:
     ...     list(items)
     [0, 1, 2]
     """
@@ -63,7 +67,7 @@ class Ahead(Generic[T]):
         _running.add(self)
         self._thread.start()
 
-    def __iter__(self) -> Ahead[T]:
+    def __iter__(self) -> Prefetcher[T]:
         return self
 
     def __next__(self) -> T:
@@ -99,7 +103,7 @@ class Ahead(Generic[T]):
         if self._thread is not threading.current_thread():
             self._thread.join(_JOIN_SECONDS)
 
-    def __enter__(self) -> Ahead[T]:
+    def __enter__(self) -> Prefetcher[T]:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -130,12 +134,40 @@ def _run(
             items.close()  # what it holds open, now and in this thread
 
 
-_running: WeakSet[Ahead] = WeakSet()
+_running: WeakSet[Prefetcher] = WeakSet()
 
 
 @atexit.register
 def _end_all() -> None:
     # Threads inside compiled code must not outlive the interpreter. One that waits for a pipe is
     # left to the interpreter, which knows how to stop it there.
-    for ahead in list(_running):
-        ahead.close()
+    for prefetcher in list(_running):
+        prefetcher.close()
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A batch, or bad rows, or both; the batch comes before the bad rows."""
+
+    batch: Batch | None
+    problems: list[BadRowError]
+    n_skipped: int  # since the pass began
+    n_read: int  # bytes of the files, since the pass began
+    label_type: str  # as far as it is known by now
+
+
+class Consumer:
+    """The consumer of deliveries, as the thread that makes them sees it."""
+
+    def __init__(self) -> None:
+        self.has_left = threading.Event()
+        self._deliveries: Prefetcher[Delivery] | None = None
+
+    def follow(self, deliveries: Prefetcher[Delivery]) -> None:
+        """Say through which queue the deliveries go."""
+        self._deliveries = deliveries
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it has taken everything that was read, and wants more."""
+        return self._deliveries is not None and self._deliveries.is_empty
