@@ -90,8 +90,7 @@ class Predictions(metaclass=ABCMeta):
         probabilities = np.zeros((matrix.shape[0], k))
         for start, stop in self._blocks(matrix):
             rows = slice_rows(matrix, start, stop)
-            ids, top_scores = core.predict_topk(rows, int(k), n_threads)
-            indptr, _, scores = core.candidates(rows, n_threads)
+            ids, top_scores, indptr, scores = core.predict_topk(rows, int(k), n_threads)
             sums = row_sum(indptr, self._link_of_rows(indptr, scores))
             best = np.broadcast_to(top_scores[:, :1], top_scores.shape)
             found = ids >= 0
