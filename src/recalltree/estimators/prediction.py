@@ -24,8 +24,9 @@ from recalltree.validation import (
 #: ``predict_proba`` refuses to make a dense result of more bytes than this.
 DENSE_LIMIT_BYTES = 2**30
 
-#: About how many scores are held at a time: as many as fit in a cache.
-_BLOCK_SCORES = 2**18
+#: About how many scores are held at a time: 16 MiB as float64. Every call of a core prepares its
+#: prediction anew (a Recall Tree packs its nodes), which many rows must share.
+_BLOCK_SCORES = 2**21
 
 #: The link of each loss is 1 / (1 + exp(-a · score)); this is a.
 _LINK_SCALE = {"logistic": 1.0, "hinge": 2.0, "squared": 2.0}
