@@ -76,14 +76,16 @@ void bind_prediction(nb::class_<Model>& c) {
       "predict_topk",
       [check_width](const Model& m, const HeldRows& x, std::size_t k, std::size_t n_threads) {
         check_width(m, x);
-        std::vector<std::int32_t> ids(x.rows.n_rows * k);
-        std::vector<float> scores(ids.size());
+        TopCandidates top;
         {
           nb::gil_scoped_release release;
-          m.predict_topk(x.rows, k, n_threads, ids.data(), scores.data());
+          top = m.predict_topk(x.rows, k, n_threads);
         }
         const std::vector<std::size_t> shape{x.rows.n_rows, k};
-        return nb::make_tuple(to_numpy(std::move(ids), shape), to_numpy(std::move(scores), shape));
+        return nb::make_tuple(
+            to_numpy(std::move(top.ids), shape), to_numpy(std::move(top.scores), shape),
+            to_numpy(std::vector<std::int64_t>(top.offsets.begin(), top.offsets.end())),
+            to_numpy(std::move(top.all_scores)));
       },
       "rows"_a, "k"_a, "n_threads"_a);
   c.def(

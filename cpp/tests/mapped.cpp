@@ -65,11 +65,10 @@ void mutate(State& state, std::mt19937& random) {
 
 template <class Model>
 void use(const Model& model, bool sparse) {
-  std::vector<std::int32_t> ids(kRows * 3);
-  std::vector<float> scores(kRows * 3);
+  std::vector<std::int32_t> ids(kRows);
   if (model.n_classes_seen() == 0) return;
   model.predict(data().rows(sparse), 1, ids.data());
-  model.predict_topk(data().rows(sparse), 3, 2, ids.data(), scores.data());
+  model.predict_topk(data().rows(sparse), 3, 2);
   model.candidates(data().rows(sparse), 1);
   if constexpr (requires { model.n_nodes(); }) {
     std::vector<NodeId> route;

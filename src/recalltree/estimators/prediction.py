@@ -23,8 +23,9 @@ from recalltree.validation import (
 #: ``predict_proba`` refuses to make a dense result of more bytes than this.
 DENSE_LIMIT_BYTES = 2**30
 
-#: About how many scores are held at a time: as many as fit in a cache.
-_BLOCK_SCORES = 2**18
+#: About how many scores are held at a time: 16 MiB as float64. Every call of a core prepares its
+#: prediction anew (a Recall Tree packs its nodes), which many rows must share.
+_BLOCK_SCORES = 2**21
 
 #: The link of each loss is 1 / (1 + exp(-a · score)); this is a.
 _LINK_SCALE = {"logistic": 1.0, "hinge": 2.0, "squared": 2.0}
@@ -89,8 +90,7 @@ class Predictions(metaclass=ABCMeta):
         probabilities = np.zeros((matrix.shape[0], k))
         for start, stop in self._blocks(matrix):
             rows = slice_rows(matrix, start, stop)
-            ids, top_scores = core.predict_topk(rows, int(k), n_threads)
-            indptr, _, scores = core.candidates(rows, n_threads)
+            ids, top_scores, indptr, scores = core.predict_topk(rows, int(k), n_threads)
             sums = row_sum(indptr, self._link_of_rows(indptr, scores))
             best = np.broadcast_to(top_scores[:, :1], top_scores.shape)
             found = ids >= 0

@@ -67,8 +67,7 @@ def explain(
     rows = row.rows
     names = _Names(clf, row, feature_names)
     route, stopped = _route(clf, core, rows, names)
-    ids, scores = _best_candidates(core, rows, int(k))
-    all_ids = core.candidates(rows, 1)[1]
+    ids, scores, n_candidates = _best_candidates(core, rows, int(k))
     probabilities = clf.predict_proba(given, sparse=True)
     counts = dict(zip(*core.histogram(route[-1].node), strict=True)) if route else None
     classes = clf.classes_
@@ -89,7 +88,7 @@ def explain(
         route=route,
         stopped=stopped,
         candidates=candidates,
-        n_candidates=len(all_ids),
+        n_candidates=n_candidates,
     )
 
 
@@ -180,10 +179,10 @@ def _as_one_row(x: Any) -> Any:
     return row
 
 
-def _best_candidates(core: Any, rows: Any, k: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    ids, scores = core.predict_topk(rows, min(k, core.n_classes), 1)
+def _best_candidates(core: Any, rows: Any, k: int) -> tuple[NDArray[Any], NDArray[Any], int]:
+    ids, scores, _, all_scores = core.predict_topk(rows, min(k, core.n_classes), 1)
     found = ids[0] >= 0
-    return ids[0][found], scores[0][found]
+    return ids[0][found], scores[0][found], len(all_scores)
 
 
 def _route(

@@ -17,10 +17,20 @@
 
 namespace recalltree {
 
+// The candidates of row i are those from offsets[i] to offsets[i + 1], in candidate order.
 struct Candidates {
   std::vector<std::uint64_t> offsets;  // rows + 1
   std::vector<ClassId> labels;
   std::vector<float> scores;
+};
+
+// The k best of every row, best first, and the scores of all its candidates, over which its
+// probabilities are normalised.
+struct TopCandidates {
+  std::vector<std::int32_t> ids;  // rows x k; -1 where there are fewer candidates
+  std::vector<float> scores;      // rows x k; NaN there
+  std::vector<std::uint64_t> offsets;
+  std::vector<float> all_scores;
 };
 
 class Predictor {
@@ -29,9 +39,7 @@ class Predictor {
   virtual ~Predictor() = default;
 
   void predict(const Rows& rows, std::size_t n_threads, std::int32_t* out) const;
-  // k best of every row, best first; where there are fewer candidates: class -1, score NaN.
-  void predict_topk(const Rows& rows, std::size_t k, std::size_t n_threads, std::int32_t* ids,
-                    float* scores) const;
+  TopCandidates predict_topk(const Rows& rows, std::size_t k, std::size_t n_threads) const;
   Candidates candidates(const Rows& rows, std::size_t n_threads) const;
 
   // Row i as the linear models see it.
@@ -69,7 +77,9 @@ class Predictor {
   mutable std::shared_mutex mutex_;  // predictions share, learning excludes
 
  private:
-  void for_each_row(const Rows& rows, std::size_t n_threads, const Emit& emit) const;
+  // Each thread has an Emit of its own, made for its number.
+  void for_each_row(const Rows& rows, std::size_t n_threads,
+                    const std::function<Emit(std::size_t thread)>& make_emit) const;
 
   mutable std::atomic<std::uint64_t> predicted_{0}, prediction_routers_{0},
       prediction_predictors_{0}, prediction_touches_{0}, prediction_lookups_{0},
