@@ -28,6 +28,13 @@ MAY_INCLUDE = {
     "file": {"base", "kernels", "linear", "model", "paper", "voting"},
 }
 
+# Includes that still go up, one by one. None may be added.
+STILL_GO_UP = {
+    "workspace.hpp": {"paper", "voting"},  # one workspace for all algorithms
+    "key_forest.cpp": {"file"},  # loading goes through the view that checks
+    "one_against_some_state.cpp": {"file"},
+}
+
 MAY_IMPORT_CORE = {"estimators", "labels", "model_file", "readers", "tree", "validation"}
 
 
@@ -68,7 +75,7 @@ def test_both_halves_of_the_core_have_these_folders():
 def test_a_folder_includes_only_those_below(path):
     own = path.parent.name
     included = re.findall(r"^recalltree/(\w+)/", "\n".join(includes(path)), re.MULTILINE)
-    assert set(included) <= {own} | MAY_INCLUDE[own]
+    assert set(included) <= {own} | MAY_INCLUDE[own] | STILL_GO_UP.get(path.name, set())
 
 
 def header_name(path: Path) -> str:
