@@ -28,7 +28,15 @@ MAY_INCLUDE = {
     "file": {"base", "kernels", "linear", "model", "paper", "voting"},
 }
 
-MAY_IMPORT_CORE = {"estimators", "labels", "model_file", "readers", "tree", "validation"}
+MAY_IMPORT_CORE = {
+    "__init__",
+    "estimators",
+    "labels",
+    "model_file",
+    "readers",
+    "tree",
+    "validation",
+}
 
 
 def imported_names(path: Path) -> set[str]:
