@@ -94,7 +94,7 @@ class Meter:
             weight, errors = self._counts()
             before_weight, before_errors = self._counted
             self._counted = weight, errors
-            n_classes = int(self._clf._core.n_classes_seen)
+            n_classes = getattr(self._clf, "n_classes_seen_", 0)
             overall = errors / weight if weight else None
             since = weight - before_weight
             recent = (errors - before_errors) / since if since else None

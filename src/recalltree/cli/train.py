@@ -151,7 +151,7 @@ class TrainingRun:
     @property
     def n_examples(self) -> int:
         """How many examples the model has learned, in this run and before."""
-        return int(self.clf._core.n_examples) if hasattr(self.clf, "_core") else 0
+        return getattr(self.clf, "n_examples_", 0)
 
     def learn(self, checkpointer: Checkpointer | None, interrupts: Interrupts) -> None:
         """Learn until the rows end or an interrupt comes; write checkpoints on the way."""

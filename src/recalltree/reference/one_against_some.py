@@ -45,13 +45,14 @@ candidates if it is missing; A, S, B and u then do not learn, since the keys did
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from recalltree.parameters import ONE_AGAINST_SOME, defaults_of
 
 from .adaptive import Adaptive, Memory, softmax
+from .class_model import ClassModel
 from .feature_dropout import FeatureDropout
 from .feature_weighting import FeatureCentring, FeatureWeighting
 from .key_forest import KeyForest
@@ -60,15 +61,15 @@ from .linear_learner import LinearLearner
 from .memory_budget import MemoryBudget
 from .progressive import ProgressiveError
 from .reading import Reading
+from .scored import Read, Scored
 
 _DEFAULT = defaults_of(ONE_AGAINST_SOME)
 
 AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE = 15.0, 10.0, 1.25
-VOTE_RATES = np.array([1.8, 1.8, 0.045])  # of A, S and B
-KEY_RATE, PAIR_RATE, ROW_RATE, BIAS_RATE = 0.11, 0.6, 0.1, 0.3
+VOTE_RATES, KEY_RATE = np.array([1.8, 1.8, 0.045]), 0.11  # of A, S and B; of u
 # How much larger than the others the score of the right class has to be, for dense predictors.
 MARGIN = 2.0
-VOTE_OFFSET, PREDICTOR_OFFSET = 0.1, 0.03
+VOTE_OFFSET = 0.1
 # A, S, B and u learn from so many examples that they have to settle: the power of their steps.
 VOTE_POWER = 0.75
 # Steps of later passes are shorter by this factor.
@@ -82,24 +83,6 @@ SMALL_GRADIENT_OF_PAIRS, SMALL_GRADIENT_OF_ROWS = 0.03, 0.003
 MAX_LABELS_OF_LEAF = 128
 # A count with less than this share of the example left was all its own.
 ROUNDING = 1e-3
-
-
-class ClassModel:
-    """What is known of a class: its counts, its linear predictor, its bias."""
-
-    def __init__(self, n_features, has_dense_predictor):
-        self.examples = 0.0
-        self.count = 0.0  # n_y
-        self.counts = np.zeros(n_features)  # c(y, k)
-        # The features it has weights for.
-        self.met = np.full(n_features, has_dense_predictor)
-        self.predictor = Adaptive(np.zeros(n_features), PREDICTOR_OFFSET)
-        self.bias = Adaptive(np.zeros(1), PREDICTOR_OFFSET)
-
-    @property
-    def weights(self):
-        """Weights of the linear predictor."""
-        return self.predictor.values
 
 
 class OneAgainstSomeReference:
@@ -345,7 +328,8 @@ class OneAgainstSomeReference:
         if first_pass:
             self.classes[y].met |= scored.read.shares > 0
         for label, gradient in lessons.items():
-            self.update_predictor(label, scored.read.z[:-1], gradient, weight, rate)
+            kept = self.memory(gradient)
+            self.classes[label].learn(scored.read.z[:-1], gradient, weight, rate, self.l2, kept)
         if first_pass:
             self.forest.update_routers(scored.routes, scored.read.z, y, weight)
             self.forest.count(scored.routes, y, weight)
@@ -392,20 +376,6 @@ class OneAgainstSomeReference:
             by_keys += lesson * np.abs(read.values) * roots * affinities
         return by_shares, by_keys * self.features_vote
 
-    def update_predictor(self, label, values, gradient, weight, rate):
-        """Step on the weights and the bias of a class."""
-        model = self.classes[label]
-        where = model.met & (values != 0)
-        memory = self.memory(gradient)
-        model.bias.step(gradient, weight, rate * BIAS_RATE, memory=Memory(1.0, memory.accumulators))
-        if self.has_dense_predictors:
-            # Features of one spread share a rate: that of the bias.
-            pace = rate * ROW_RATE * weight / np.sqrt(model.bias.accumulators + PREDICTOR_OFFSET)
-            model.predictor.move(gradient * values, pace, self.l2, where, memory.values)
-        else:
-            steps = gradient * values
-            model.predictor.step(steps, weight, rate * PAIR_RATE, self.l2, where, memory)
-
     def memory(self, gradient):
         """Return what a class keeps of what it has learned, by how wrong it is."""
         wrong = gradient**2 if self.fading < 1.0 else 0.0
@@ -413,10 +383,7 @@ class OneAgainstSomeReference:
 
     def count(self, shares, y, weight):
         """Add an example to the histograms of its keys."""
-        model = self.classes[y]
-        model.examples += weight
-        model.count += weight * shares.sum()
-        model.counts += weight * shares
+        self.classes[y].add(shares, weight)
         for k in np.flatnonzero(shares * self.features_vote):
             self.histograms[k].add(y, weight * shares[k])
         self.everywhere.add(y, weight)
@@ -428,74 +395,9 @@ class OneAgainstSomeReference:
     def fade(self):
         """Let all counts lose what they lose per example."""
         for model in self.classes.values():
-            model.examples *= self.fading
-            model.count *= self.fading
-            model.counts *= self.fading
+            model.fade(self.fading)
         for histogram in (*self.histograms, self.everywhere):
             histogram.fade(self.fading)
         self.forest.fade(self.fading)
         self.examples *= self.fading
         self.examples_with_key *= self.fading
-
-
-class Read(NamedTuple):
-    """An example as keys and predictors see it, by feature."""
-
-    shares: np.ndarray  # what it adds to counts
-    z: np.ndarray  # what predictors and routers see, with a bias
-    values: np.ndarray  # v
-    pulls: np.ndarray  # u |v|
-    rarity: np.ndarray  # 1 / sqrt(n_k)
-
-
-class Scored:
-    """Candidates, and what their scores are made of."""
-
-    def __init__(self, model, read, routes, node_keys, own_label, own):
-        self.model = model
-        self.read = read
-        self.routes = routes
-        self.node_keys = node_keys
-        self.node_votes = model.forest.votes(node_keys)
-        self.n_node_entries = sum(len(model.forest.labels(node)) for node, _ in node_keys)
-        self.candidates: list[int] = []
-        self.n_voted = 0
-        self._own = own_label, own
-        self._roots: dict[int, tuple[np.ndarray, float]] = {}
-        self._by_feature: dict[int, np.ndarray] = {}
-
-    def roots(self, label):
-        """Return sqrt(c(y, k)) for all features, and 1 / sqrt(n_y)."""
-        if label not in self._roots:
-            own_label, own = self._own
-            own = own if label == own_label else 0.0
-            self._roots[label] = self.model.roots(label, self.read.shares, own)
-        return self._roots[label]
-
-    def affinity(self, label):
-        """Return what A multiplies in the score of a class."""
-        roots, inverse_norm = self.roots(label)
-        return inverse_norm * (self.read.pulls @ roots)
-
-    def by_feature(self, label):
-        """Return what each feature adds to the score of a class, dense predictors aside."""
-        if label not in self._by_feature:
-            by_affinity, by_share, _ = self.model.scales.values
-            roots, inverse_norm = self.roots(label)
-            by_root = by_affinity * inverse_norm + by_share * self.read.rarity
-            found = self.read.pulls * roots * by_root
-            if not self.model.has_dense_predictors:
-                found += self.model.classes[label].weights * self.read.z[:-1]
-            self._by_feature[label] = found
-        return self._by_feature[label]
-
-    def scores(self):
-        """Return vote + w · v + b for every candidate."""
-        return np.array([self.score(label) for label in self.candidates])
-
-    def score(self, label):
-        """Return vote + w · v + b."""
-        score = self.by_feature(label).sum() + self.model.bias(label)
-        if self.model.has_dense_predictors:
-            score += self.model.classes[label].weights @ self.read.z[:-1]
-        return score + self.model.scales.values[2] * self.node_votes.get(label, 0.0)
