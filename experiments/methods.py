@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +48,11 @@ def make_model(algorithm: str, seed: int, **parameters: Any) -> Any:
         raise ValueError(f"{algorithm!r} is no estimator of the package")
     parameters = {**method.as_in_the_paper, **parameters}
     return method.estimator(random_state=seed, n_jobs=1, **parameters)
+
+
+def n_negatives(record: Record) -> float:
+    """Return how many negatives of an example were learned; infinite if all of them were."""
+    return record["result"].get("negative_samples") or math.inf
 
 
 def named(algorithm: str, record: Record) -> str:

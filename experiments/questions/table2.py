@@ -21,7 +21,7 @@ from experiments.budget import Budget
 from experiments.data.task import Task
 from experiments.experiment import Experiment
 from experiments.measured import VALIDATION_SHARE, evaluate, learn, learn_and_test, passes_of
-from experiments.methods import NAMES, make_model, named
+from experiments.methods import NAMES, make_model, n_negatives, named
 from experiments.paper import COUNTERPART, TABLE2, TUNING, compared, verdict
 from experiments.report.figures import bars, means_and_errors
 from experiments.report.section import (
@@ -166,11 +166,6 @@ def section(records: Sequence[Record]) -> Section:
     page.figure("table2-error", "Test error, with defaults and tuned", shown.draw_errors)
     page.figure("table2-time", "CPU time per prediction with defaults", shown.draw_times)
     return page
-
-
-def n_negatives(record: Record) -> float:
-    """Return how many negatives of an example were learned; infinite if all of them were."""
-    return record["result"].get("negative_samples") or math.inf
 
 
 def _tuned_cell(tuned: list[Record], default: list[Record]) -> str:
