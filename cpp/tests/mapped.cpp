@@ -7,11 +7,14 @@
 #include <random>
 
 #include "class_data.hpp"
+#include "recalltree/file/load_checked.hpp"
 #include "recalltree/file/mapped_lom_tree.hpp"
 #include "recalltree/file/mapped_one_against_all.hpp"
 #include "recalltree/file/mapped_one_against_some.hpp"
 #include "recalltree/file/mapped_recall_tree.hpp"
+#include "recalltree/paper/lom_tree.hpp"
 #include "recalltree/paper/one_against_all.hpp"
+#include "recalltree/paper/recall_tree.hpp"
 
 using namespace recalltree;
 
@@ -119,7 +122,7 @@ void run(const Config& config, const char* name) {
     }
     try {
       Learned again(config);
-      again.load(hostile);
+      load_checked<Mapped>(again, hostile);
       again.learn(data().batch(sparse, 60), 1, true);
       use(again, sparse);
       ++learned;
