@@ -65,7 +65,7 @@ nb::dict predictor(const Model& model, ClassId y) {
     accumulators[key] = accumulator;
   });
   if (!model.rules().weights_in_pairs) {
-    const RowContents row = model.predictors().contents(y);
+    const ModelContents row = model.predictors().contents(y);
     weights = row.weights;
     accumulators = row.accumulators;
   }

@@ -50,7 +50,8 @@ template <class Model>
 nb::dict predictor(const Model& model, ClassId y) {
   check_class(model, y);
   nb::dict out = row_dict(model.predictors(), y, model.config().learner.n_features);
-  put_path(out, y < model.path_weights().size() ? model.path_weights().contents(y) : RowContents{});
+  put_path(out,
+           y < model.path_weights().size() ? model.path_weights().contents(y) : ModelContents{});
   return out;
 }
 

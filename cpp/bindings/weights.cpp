@@ -2,7 +2,7 @@
 
 namespace recalltree::bindings {
 
-nb::dict row_dict(const RowContents& row, std::size_t n_features) {
+nb::dict row_dict(const ModelContents& row, std::size_t n_features) {
   std::vector<float> values(n_features, 0.0f), accumulators(n_features, 0.0f);
   for (std::size_t k = 0; k < row.keys.size(); ++k) {
     values[row.keys[k]] = row.weights[k];
@@ -16,7 +16,7 @@ nb::dict row_dict(const RowContents& row, std::size_t n_features) {
   return out;
 }
 
-void put_path(nb::dict& out, const RowContents& path) {
+void put_path(nb::dict& out, const ModelContents& path) {
   out["path_nodes"] = to_numpy(std::vector<std::int32_t>(path.keys.begin(), path.keys.end()));
   out["path_weights"] = to_numpy(path.weights);
   out["path_accumulators"] = to_numpy(path.accumulators);

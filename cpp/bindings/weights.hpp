@@ -6,13 +6,13 @@
 
 namespace recalltree::bindings {
 
-nb::dict row_dict(const RowContents& row, std::size_t n_features);
+nb::dict row_dict(const ModelContents& row, std::size_t n_features);
 // All zeros for a row that does not exist.
 template <class AnyWeights>
-nb::dict row_dict(const AnyWeights& weights, RowId row, std::size_t n_features) {
-  return row_dict(row < weights.size() ? weights.contents(row) : RowContents{}, n_features);
+nb::dict row_dict(const AnyWeights& weights, ModelId row, std::size_t n_features) {
+  return row_dict(row < weights.size() ? weights.contents(row) : ModelContents{}, n_features);
 }
 // Adds the weights of path features.
-void put_path(nb::dict& out, const RowContents& path);
+void put_path(nb::dict& out, const ModelContents& path);
 
 }  // namespace recalltree::bindings

@@ -31,13 +31,14 @@ class MappedDenseWeights final : public MappedWeights {
       }
   }
 
-  void scores(const RowId* rows, std::size_t n, const Example& x, float* out, bool) const override {
+  void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
+              bool) const override {
     if constexpr (kInPlace) {
-      score_dense_rows(rows, n, x, n_, [&](RowId row, std::size_t) { return values(row); }, out);
+      score_dense_rows(rows, n, x, n_, [&](ModelId row, std::size_t) { return values(row); }, out);
     } else {
       thread_local AlignedFloats wide;
       wide.reserve(2 * kDenseRowsAtOnce * n_);
-      const auto widened = [&](RowId row, std::size_t place) {
+      const auto widened = [&](ModelId row, std::size_t place) {
         const Stored* const narrow = values_.data() + row * n_;
         std::transform(narrow, narrow + n_, wide.data() + place * n_,
                        [](Stored v) { return widen(v); });
@@ -48,8 +49,8 @@ class MappedDenseWeights final : public MappedWeights {
     for (std::size_t i = 0; i < n; ++i) out[i] += bias(rows[i]);
   }
 
-  RowContents contents(RowId row) const override {
-    RowContents all = bias_contents(row);
+  ModelContents contents(ModelId row) const override {
+    ModelContents all = bias_contents(row);
     for (std::size_t j = 0; j < n_features_; ++j) {
       all.keys.push_back(static_cast<std::uint32_t>(j));
       all.weights.push_back(widen(values_[row * n_ + j]));
@@ -80,7 +81,7 @@ class MappedDenseWeights final : public MappedWeights {
            bias_accumulators_.size_bytes();
   }
 
-  const float* values(RowId row) const override {
+  const float* values(ModelId row) const override {
     if constexpr (kInPlace)
       return values_.data() + row * n_;
     else

@@ -50,7 +50,7 @@ void MappedKeyForest::descend(const Example& x, std::size_t n_classes, double un
   rules_.descend(
       x, n_classes, v, work, [&](NodeId n, bool right) { return tree_.child(n, right); },
       [&](NodeId n, float begun) {
-        const RowId router = tree_.router(n);
+        const ModelId router = tree_.router(n);
         return router < routers_->size() ? begun + routers_->score(router, x) : begun;
       },
       [&](NodeId n) {

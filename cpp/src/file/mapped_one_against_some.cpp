@@ -19,7 +19,7 @@ MappedOneAgainstSome::MappedOneAgainstSome(const OneAgainstSomeConfig& config, S
           "predictors and classes differ in number");
 
   keys_ = state_.get<std::uint32_t>("keys.features");
-  had_ = state_.get<double>("keys.examples", keys_.size());
+  document_counts_ = state_.get<double>("keys.examples", keys_.size());
   key_weights_ = state_.get<float>("keys.weights", keys_.size());
   key_offsets_ = state_.get<std::uint64_t>("keys.offsets", keys_.size() + 1);
   labels_ = state_.get<std::uint32_t>("keys.labels");
@@ -103,7 +103,7 @@ void MappedOneAgainstSome::check() const {
               "'keys.predictors' holds a number that is not finite");
   });
   check_pairs();
-  check_finite(had_, "keys.examples");
+  check_finite(document_counts_, "keys.examples");
   check_finite(key_weights_, "keys.weights");
   check_finite(class_sums_, "classes.sums");
   for (const char* name : {"classes.bias", "frequent.roots", "vote.scales", "keys.accumulators",
@@ -133,7 +133,7 @@ void MappedOneAgainstSome::check_pairs() const {
 
 void MappedOneAgainstSome::score(const Rows& rows, std::size_t i, Workspace& ws) const {
   score_by_votes(*this, rows, i, n_classes_seen(), ws, false);
-  ws.labels.assign(ws.rows.begin(), ws.rows.end());
+  ws.labels.assign(ws.models.begin(), ws.models.end());
   ws.scores = ws.voting.score;
 }
 
@@ -165,10 +165,10 @@ std::vector<std::pair<std::string, std::size_t>> MappedOneAgainstSome::memory() 
   const auto weights_bytes = [](const Array& weights) {
     return weights.size * (weights.kind == 'f' ? 4 : 2);
   };
-  return {{"histograms", keys_.size_bytes() + had_.size_bytes() + key_weights_.size_bytes() +
-                             bytes("keys.accumulators", 4) + key_offsets_.size_bytes() +
-                             labels_.size_bytes() + roots_.size_bytes() +
-                             weights_bytes(entry_weights_) + forest_.histogram_bytes()},
+  return {{"histograms",
+           keys_.size_bytes() + document_counts_.size_bytes() + key_weights_.size_bytes() +
+               bytes("keys.accumulators", 4) + key_offsets_.size_bytes() + labels_.size_bytes() +
+               roots_.size_bytes() + weights_bytes(entry_weights_) + forest_.histogram_bytes()},
           {"pairs", pair_offsets_.size_bytes() + pair_keys_.size_bytes() + counts_.size_bytes() +
                         weights_bytes(pair_weights_) + bytes("pairs.accumulators", 4)},
           {"predictors", predictors_->bytes()},

@@ -49,11 +49,11 @@ void MappedRecallTree::check() const {
   require(std::isfinite(decay_unit_) && decay_unit_ > 0.0, "'tree.decay_origin' is out of range");
 }
 
-RowId MappedRecallTree::interaction_row(ClassId y, NodeId n) const {
+ModelId MappedRecallTree::interaction_row(ClassId y, NodeId n) const {
   const std::uint64_t key = std::uint64_t{n} << 32 | y;
   const auto it = std::lower_bound(interaction_keys_.begin(), interaction_keys_.end(), key);
-  if (it == interaction_keys_.end() || *it != key) return kNoRow;
-  return static_cast<RowId>(it - interaction_keys_.begin());
+  if (it == interaction_keys_.end() || *it != key) return kNoModel;
+  return static_cast<ModelId>(it - interaction_keys_.begin());
 }
 
 std::vector<std::pair<std::string, std::size_t>> MappedRecallTree::memory() const {

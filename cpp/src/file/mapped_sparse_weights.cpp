@@ -24,14 +24,14 @@ struct MappedColumn {
   bool empty() const { return n == 0; }
   std::size_t size() const { return n; }
   bool is_read_whole(std::size_t asked) const { return asked > n / 4; }
-  void prefetch(RowId row) const {
+  void prefetch(ModelId row) const {
     if (directory != nullptr) {
       const std::uint32_t begin = directory[row >> shift];
       recalltree::prefetch(rows + begin);
       recalltree::prefetch(values + begin);
     }
   }
-  const Stored* find(RowId row) const {
+  const Stored* find(ModelId row) const {
     std::size_t begin = 0, length = n;
     if (directory != nullptr) {
       begin = directory[row >> shift];
@@ -69,7 +69,8 @@ class MappedSparseWeights final : public MappedWeights {
     if (offsets_.size() - 1 > n_features) fail("offsets' has more features than the model");
   }
 
-  void scores(const RowId* rows, std::size_t n, const Example& x, float* out, bool) const override {
+  void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
+              bool) const override {
     for (std::size_t i = 0; i < n; ++i) out[i] = bias_[rows[i]];
     for (std::size_t k = 0; k < x.keys.size(); ++k) {
       const auto here = column(x.keys[k]);
@@ -85,8 +86,8 @@ class MappedSparseWeights final : public MappedWeights {
     SparseGroupScorer(*this).score(groups, read, out);
   }
 
-  RowContents contents(RowId row) const override {
-    RowContents all = bias_contents(row);
+  ModelContents contents(ModelId row) const override {
+    ModelContents all = bias_contents(row);
     for (std::uint32_t feature = 0; feature + 1 < offsets_.size(); ++feature) {
       const auto here = column(feature);
       const Stored* const weight = here.find(row);
@@ -127,7 +128,7 @@ class MappedSparseWeights final : public MappedWeights {
   }
 
   // Many examples are worth a directory.
-  void expect_examples(std::size_t n) const override {
+  void prepare_for(std::size_t n) const override {
     if (n * kWeightsPerExample < rows_.size()) return;
     std::call_once(made_directory_, [this] { make_directory(); });
   }

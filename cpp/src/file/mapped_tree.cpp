@@ -36,8 +36,8 @@ void MappedTree::check_links(std::size_t n_roots) const {
 }
 
 void MappedTree::check_routers(std::size_t n_routers) const {
-  for (const RowId router : arrays_.router)
-    require(router == kNoRow || router < n_routers, "a router does not exist");
+  for (const ModelId router : arrays_.router)
+    require(router == kNoModel || router < n_routers, "a router does not exist");
 }
 
 void MappedTree::check() const {

@@ -15,8 +15,8 @@ MappedWeights::MappedWeights(const std::string& name, const State& state, bool r
   bias_accumulators_ = state.get<float>(name + ".bias_accumulators", bias_.size());
 }
 
-RowContents MappedWeights::bias_contents(RowId row) const {
-  RowContents all;
+ModelContents MappedWeights::bias_contents(ModelId row) const {
+  ModelContents all;
   all.bias = bias_[row];
   if (has_accumulators_) all.bias_accumulator = bias_accumulators_[row];
   return all;

@@ -8,24 +8,25 @@
 #include "recalltree/linear/dense_scoring.hpp"
 
 namespace recalltree {
-RowId DenseWeights::add_row() {
-  return static_cast<RowId>(rows_.add([this](Row& row) {
+ModelId DenseWeights::add_model() {
+  return static_cast<ModelId>(rows_.add([this](Row& row) {
     row.values = static_cast<float*>(values_.allocate(n_ * sizeof(float)));
     if (rates_ == Rates::per_weight)
       row.accumulators = static_cast<float*>(accumulators_.allocate(n_ * sizeof(float)));
   }));
 }
 
-float DenseWeights::bias(RowId row) const { return bias_ ? relaxed_load(rows_[row].bias) : 0.0f; }
+float DenseWeights::bias(ModelId row) const { return bias_ ? relaxed_load(rows_[row].bias) : 0.0f; }
 
-void DenseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+void DenseWeights::scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
                           bool) const {
-  score_dense_rows(rows, n, x, n_, [&](RowId row, std::size_t) { return rows_[row].values; }, out);
+  score_dense_rows(
+      rows, n, x, n_, [&](ModelId row, std::size_t) { return rows_[row].values; }, out);
   for (std::size_t i = 0; i < n; ++i) out[i] += bias(rows[i]);
 }
 
-void DenseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x,
-                              const float* weighted_g2, Steps& steps, double* c, bool, Found*,
+void DenseWeights::accumulate(const ModelId* rows, std::size_t n, const Example& x,
+                              const float* weighted_g2, Steps& steps, double* c, bool, LookupCache*,
                               std::size_t) {
   const bool per_row = rates_ == Rates::per_row;
   const float squares = per_row ? kernels().dot(x.dense.data(), x.dense.data(), n_) : 0.0f;
@@ -47,7 +48,7 @@ void DenseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x
   }
 }
 
-void DenseWeights::apply(const RowId* rows, std::size_t n, const Example& x,
+void DenseWeights::apply(const ModelId* rows, std::size_t n, const Example& x,
                          const float* weighted_g2, const Steps& steps, const float* h,
                          const float* shrinkage, bool) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -65,7 +66,7 @@ void DenseWeights::apply(const RowId* rows, std::size_t n, const Example& x,
   }
 }
 
-void DenseWeights::move(RowId id, const Example& x, float h, float kept) {
+void DenseWeights::move(ModelId id, const Example& x, float h, float kept) {
   float* const values = rows_[id].values;
   const float* const z = x.dense.data();
   if (kept != 1.0f)
@@ -74,7 +75,7 @@ void DenseWeights::move(RowId id, const Example& x, float h, float kept) {
   kernels().step(values, z, h, n_);
 }
 
-RowId DenseWeights::renew(RowId id, RowId) {
+ModelId DenseWeights::renew(ModelId id, ModelId) {
   Row& row = rows_[id];
   std::fill_n(row.values, n_, 0.0f);
   if (row.accumulators != nullptr) std::fill_n(row.accumulators, n_, 0.0f);
@@ -82,9 +83,9 @@ RowId DenseWeights::renew(RowId id, RowId) {
   return id;
 }
 
-RowContents DenseWeights::contents(RowId id) const {
+ModelContents DenseWeights::contents(ModelId id) const {
   const Row& row = rows_[id];
-  RowContents all;
+  ModelContents all;
   all.weights.assign(row.values, row.values + n_features_);
   if (row.accumulators != nullptr)
     all.accumulators.assign(row.accumulators, row.accumulators + n_features_);
@@ -98,10 +99,10 @@ RowContents DenseWeights::contents(RowId id) const {
 
 // Padded, so that a file of them can be used where it lies.
 void DenseWeights::save(const std::string& name, State& state,
-                        const std::vector<RowId>& rows) const {
+                        const std::vector<ModelId>& rows) const {
   std::vector<float> weights, accumulators, bias, bias_accumulators;
   weights.reserve(rows.size() * n_);
-  for (const RowId id : rows) {
+  for (const ModelId id : rows) {
     const Row& row = rows_[id];
     weights.insert(weights.end(), row.values, row.values + n_);
     if (row.accumulators != nullptr)
@@ -125,7 +126,7 @@ void DenseWeights::load(const std::string& name, const State& state) {
                                 ? state.get<float>(name + ".accumulators", n_accumulators)
                                 : decltype(weights){};
   for (std::size_t i = 0; i < bias.size(); ++i) {
-    Row& row = rows_[add_row()];
+    Row& row = rows_[add_model()];
     std::copy_n(weights.begin() + i * n_, n_, row.values);
     if (row.accumulators != nullptr)
       std::copy_n(accumulators.begin() + i * n_, n_, row.accumulators);

@@ -9,18 +9,18 @@
 
 namespace recalltree {
 
-RowId SparseWeights::add_row() {
-  return static_cast<RowId>(rows_.add([](Row&) {}));
+ModelId SparseWeights::add_model() {
+  return static_cast<ModelId>(rows_.add([](Row&) {}));
 }
 
-RowId SparseWeights::add_row_near(RowId neighbour) {
-  constexpr RowId n = SparseColumn::kNeighbours;
+ModelId SparseWeights::add_model_near(ModelId neighbour) {
+  constexpr ModelId n = SparseColumn::kNeighbours;
   std::size_t group = neighbour / n;
-  if (neighbour == kNoRow || group >= free_.size() || free_[group] == 0) {
+  if (neighbour == kNoModel || group >= free_.size() || free_[group] == 0) {
     if (free_groups_.empty()) {
       // Those of a model that was loaded came one by one.
-      while (size() % n != 0) add_row();
-      for (RowId i = 0; i < n; ++i) add_row();
+      while (size() % n != 0) add_model();
+      for (ModelId i = 0; i < n; ++i) add_model();
       free_.resize(size() / n, 0);
       free_.back() = (1u << n) - 1;
       free_groups_.push_back(free_.size() - 1);
@@ -30,11 +30,11 @@ RowId SparseWeights::add_row_near(RowId neighbour) {
   }
   const int at = std::countr_zero(free_[group]);
   free_[group] &= static_cast<std::uint8_t>(free_[group] - 1);
-  return static_cast<RowId>(group) * n + static_cast<RowId>(at);
+  return static_cast<ModelId>(group) * n + static_cast<ModelId>(at);
 }
 
-void SparseWeights::release(RowId row) {
-  constexpr RowId n = SparseColumn::kNeighbours;
+void SparseWeights::release(ModelId row) {
+  constexpr ModelId n = SparseColumn::kNeighbours;
   const std::size_t group = row / n;
   rows_[row].bias = rows_[row].bias_accumulator = 0.0f;
   rows_[row].retired = false;
@@ -55,7 +55,7 @@ void SparseWeights::rebuild(SparseColumn& column, std::size_t n_buckets) {
       static_cast<SparseColumn::Bucket*>(arena_.allocate(SparseColumn::bytes(n_buckets)));
   larger.n_buckets = static_cast<std::uint32_t>(n_buckets);
   visit(column,
-        [&](RowId row, float value, float accumulated) { larger.put(row, value, accumulated); });
+        [&](ModelId row, float value, float accumulated) { larger.put(row, value, accumulated); });
   // What was not put again belonged to retired rows.
   for (std::size_t b = 0; larger.n_rows < column.n_rows && b < column.n_buckets; ++b)
     for (const std::uint32_t id : column.buckets[b].rows_plus_1)
@@ -72,12 +72,12 @@ void SparseWeights::rebuild(SparseColumn& column, std::size_t n_buckets) {
 template <class Visit>
 void SparseWeights::visit(const SparseColumn& column, Visit visit) const {
   if (retired_slots_.load(std::memory_order_relaxed) == 0) return column.visit(visit);
-  column.visit([&](RowId row, float value, float accumulated) {
+  column.visit([&](ModelId row, float value, float accumulated) {
     if (!rows_[row].retired) visit(row, value, accumulated);
   });
 }
 
-void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+void SparseWeights::scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
                            bool shared) const {
   if (n == 0) return;
   for (std::size_t i = 0; i < n; ++i) out[i] = bias(rows[i]);
@@ -101,9 +101,9 @@ void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, f
   }
 }
 
-void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& x,
+void SparseWeights::accumulate(const ModelId* rows, std::size_t n, const Example& x,
                                const float* weighted_g2, Steps& steps, double* c, bool shared,
-                               Found* found, std::size_t first) {
+                               LookupCache* found, std::size_t first) {
   if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
   if (found == nullptr || found->columns.empty()) {
     found = &steps.own;
@@ -120,7 +120,7 @@ void SparseWeights::accumulate(const RowId* rows, std::size_t n, const Example& 
     accumulate_alone(rows, n, x, weighted_g2, steps, c);
 }
 
-void SparseWeights::apply(const RowId* rows, std::size_t n, const Example& x,
+void SparseWeights::apply(const ModelId* rows, std::size_t n, const Example& x,
                           const float* weighted_g2, const Steps& steps, const float* h,
                           const float* shrinkage, bool shared) {
   if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
@@ -137,7 +137,7 @@ void SparseWeights::apply(const RowId* rows, std::size_t n, const Example& x,
 
 // A row's slots are spread over the features' columns, so that it is retired first and its slots
 // are swept up together with those of others. Only for learners with one thread.
-RowId SparseWeights::renew(RowId row, RowId neighbour) {
+ModelId SparseWeights::renew(ModelId row, ModelId neighbour) {
   if (rows_[row].n_slots == 0) {
     release(row);
   } else {
@@ -146,7 +146,7 @@ RowId SparseWeights::renew(RowId row, RowId neighbour) {
     retired_slots_ += rows_[row].n_slots;
   }
   if (retired_slots_ * SparseColumn::bytes(1) * 4 > arena_.used() * SparseColumn::kSlots) sweep();
-  return add_row_near(neighbour);
+  return add_model_near(neighbour);
 }
 
 void SparseWeights::sweep() {
@@ -154,15 +154,15 @@ void SparseWeights::sweep() {
     SparseColumn* column = columns_.peek(key);
     if (column == nullptr || column->buckets == nullptr) continue;
     std::size_t live = 0;
-    visit(*column, [&](RowId, float, float) { ++live; });
+    visit(*column, [&](ModelId, float, float) { ++live; });
     if (live < column->n_rows) rebuild(*column, SparseColumn::buckets_for(live));
   }
-  for (const RowId row : retired_) release(row);
+  for (const ModelId row : retired_) release(row);
   retired_.clear();
 }
 
-RowContents SparseWeights::contents(RowId id) const {
-  RowContents all;
+ModelContents SparseWeights::contents(ModelId id) const {
+  ModelContents all;
   all.bias = rows_[id].bias;
   all.bias_accumulator = rows_[id].bias_accumulator;
   for (std::uint32_t key = 0; key < columns_.size(); ++key) {
@@ -179,22 +179,22 @@ RowContents SparseWeights::contents(RowId id) const {
 
 // By feature, and by row within a feature.
 void SparseWeights::save(const std::string& name, State& state,
-                         const std::vector<RowId>& kept) const {
+                         const std::vector<ModelId>& kept) const {
   struct Entry {
-    RowId row;
+    ModelId row;
     float value, accumulated;
   };
   std::vector<std::uint64_t> offsets{0};
   std::vector<std::uint32_t> rows;
   std::vector<float> weights, accumulators, bias, bias_accumulators;
   std::vector<Entry> entries;
-  std::vector<RowId> number(size(), kNoRow);
-  for (std::size_t i = 0; i < kept.size(); ++i) number[kept[i]] = static_cast<RowId>(i);
+  std::vector<ModelId> number(size(), kNoModel);
+  for (std::size_t i = 0; i < kept.size(); ++i) number[kept[i]] = static_cast<ModelId>(i);
   for (std::size_t key = 0; key < columns_.size(); ++key) {
     entries.clear();
     if (const SparseColumn* column = columns_.peek(key))
-      visit(*column, [&](RowId row, float value, float accumulated) {
-        if (number[row] != kNoRow) entries.push_back({number[row], value, accumulated});
+      visit(*column, [&](ModelId row, float value, float accumulated) {
+        if (number[row] != kNoModel) entries.push_back({number[row], value, accumulated});
       });
     std::sort(entries.begin(), entries.end(),
               [](const Entry& a, const Entry& b) { return a.row < b.row; });
@@ -207,7 +207,7 @@ void SparseWeights::save(const std::string& name, State& state,
   }
   // Without empty features at the end: the arrays do not tell that there once was something.
   while (offsets.size() > 1 && offsets[offsets.size() - 2] == offsets.back()) offsets.pop_back();
-  for (const RowId row : kept) {
+  for (const ModelId row : kept) {
     bias.push_back(rows_[row].bias);
     bias_accumulators.push_back(rows_[row].bias_accumulator);
   }
@@ -227,7 +227,7 @@ void SparseWeights::load(const std::string& name, const State& state) {
   const auto bias = state.get<float>(name + ".bias");
   const auto bias_accumulators = state.get<float>(name + ".bias_accumulators", bias.size());
   for (std::size_t i = 0; i < bias.size(); ++i) {
-    Row& row = rows_[add_row()];
+    Row& row = rows_[add_model()];
     row.bias = bias[i];
     row.bias_accumulator = bias_accumulators[i];
   }

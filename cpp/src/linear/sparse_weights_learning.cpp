@@ -18,19 +18,19 @@ inline float stepped(float weight, float shrinkage, float r, float z, float h) {
 
 }  // namespace
 
-void SparseWeights::find_columns(const Example& x, Found& found) {
+void SparseWeights::find_columns(const Example& x, LookupCache& found) {
   for (const std::uint32_t key : x.keys) {
     found.columns.push_back(&columns_.touch(key));
     found.buckets.push_back(nullptr);
   }
 }
 
-float* SparseWeights::add_weight(SparseColumn& column, RowId row) {
+float* SparseWeights::add_weight(SparseColumn& column, ModelId row) {
   rows_[row].n_slots.fetch_add(1, std::memory_order_relaxed);
   return column.add(row);
 }
 
-void SparseWeights::accumulate_bias(const RowId* rows, std::size_t n, const float* weighted_g2,
+void SparseWeights::accumulate_bias(const ModelId* rows, std::size_t n, const float* weighted_g2,
                                     Steps& steps, const float* moved, double* c) {
   for (std::size_t i = 0; i < n; ++i) {
     if (weighted_g2[i] == 0.0f) continue;
@@ -49,8 +49,8 @@ void SparseWeights::accumulate_bias(const RowId* rows, std::size_t n, const floa
 // --- One thread alone
 // -------------------------------------------------------------------------------------------
 
-void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, float* out,
-                           Found& found) {
+void SparseWeights::scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
+                           LookupCache& found) {
   if (n == 0) return;
   if (found.columns.empty()) {
     find_columns(x, found);
@@ -83,7 +83,7 @@ void SparseWeights::scores(const RowId* rows, std::size_t n, const Example& x, f
   }
 }
 
-float SparseWeights::score_alone(RowId row, const Example& x, SparseColumn* const* columns,
+float SparseWeights::score_alone(ModelId row, const Example& x, SparseColumn* const* columns,
                                  float** weights) const {
   const std::size_t m = x.keys.size();
   const float* const z = x.values.data();
@@ -100,8 +100,8 @@ float SparseWeights::score_alone(RowId row, const Example& x, SparseColumn* cons
   return score;
 }
 
-void SparseWeights::scores_again(const RowId* rows, std::size_t n, const Example& x, float* out,
-                                 const Found& found, std::size_t first) const {
+void SparseWeights::scores_again(const ModelId* rows, std::size_t n, const Example& x, float* out,
+                                 const LookupCache& found, std::size_t first) const {
   const std::size_t m = x.keys.size();
   SparseColumn* const* const columns = found.columns.data();
   const void* const* const buckets = found.buckets.data();
@@ -121,9 +121,9 @@ void SparseWeights::scores_again(const RowId* rows, std::size_t n, const Example
   }
 }
 
-void SparseWeights::accumulate_alone(const RowId* rows, std::size_t n, const Example& x,
+void SparseWeights::accumulate_alone(const ModelId* rows, std::size_t n, const Example& x,
                                      const float* weighted_g2, Steps& steps, double* c) {
-  Found& found = *steps.found;
+  LookupCache& found = *steps.found;
   const std::size_t m = x.keys.size(), first = steps.first;
   const float* const z = x.values.data();
   SparseColumn* const* const columns = found.columns.data();
@@ -187,10 +187,10 @@ void SparseWeights::accumulate_alone(const RowId* rows, std::size_t n, const Exa
   accumulate_bias(rows, n, weighted_g2, steps, moved, c);
 }
 
-void SparseWeights::apply_alone(const RowId* rows, std::size_t n, const Example& x,
+void SparseWeights::apply_alone(const ModelId* rows, std::size_t n, const Example& x,
                                 const float* weighted_g2, const Steps& steps, const float* h,
                                 const float* shrinkage) {
-  const Found& found = *steps.found;
+  const LookupCache& found = *steps.found;
   const std::size_t m = x.keys.size();
   SparseColumn* const* const columns = found.columns.data();
   const void* const* const buckets = found.buckets.data();
@@ -209,9 +209,9 @@ void SparseWeights::apply_alone(const RowId* rows, std::size_t n, const Example&
 // --- One of several
 // ---------------------------------------------------------------------------------------------
 
-void SparseWeights::accumulate_shared(const RowId* rows, std::size_t n, const Example& x,
+void SparseWeights::accumulate_shared(const ModelId* rows, std::size_t n, const Example& x,
                                       const float* weighted_g2, Steps& steps, double* c) {
-  Found& found = *steps.found;
+  LookupCache& found = *steps.found;
   float moved[kBlock] = {}, G[kBlock] = {};
   float* accumulators[kBlock];
   for (std::size_t k = 0; k < x.keys.size(); ++k) {
@@ -248,7 +248,7 @@ void SparseWeights::accumulate_shared(const RowId* rows, std::size_t n, const Ex
   accumulate_bias(rows, n, weighted_g2, steps, moved, c);
 }
 
-void SparseWeights::apply_shared(const RowId* rows, std::size_t n, const Example& x,
+void SparseWeights::apply_shared(const ModelId* rows, std::size_t n, const Example& x,
                                  const float* weighted_g2, const Steps& steps, const float* h,
                                  const float* shrinkage) {
   for (std::size_t k = 0; k < x.keys.size(); ++k) {

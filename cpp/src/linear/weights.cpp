@@ -11,10 +11,10 @@ class PlainExampleScorer final : public ExampleScorer {
     if (examples_.size() <= e) examples_.resize(e + 1);
     examples_[e] = &x;
   }
-  void score(const RowId* rows, const std::uint32_t* which, std::size_t n,
+  void score(const ModelId* rows, const std::uint32_t* which, std::size_t n,
              float* out) const override {
     for (std::size_t i = 0; i < n; ++i)
-      out[i] = rows[i] == kNoRow ? 0.0f : weights_.score(rows[i], *examples_[which[i]]);
+      out[i] = rows[i] == kNoModel ? 0.0f : weights_.score(rows[i], *examples_[which[i]]);
   }
 
  private:

@@ -31,7 +31,7 @@ void Learner::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool
     for (std::size_t begin, end; pieces.next(begin, end);) {
       for (std::size_t i = begin; i < end; ++i) {
         const std::size_t row = batch.row(i);
-        if (i + 1 < end) expect(*batch.rows, batch.row(i + 1));
+        if (i + 1 < end) prefetch_next(*batch.rows, batch.row(i + 1));
         learn_one(*batch.rows, row, batch.labels[row], batch.weight(row), ws, n_threads > 1);
         ++ws.work.examples_learned;
       }

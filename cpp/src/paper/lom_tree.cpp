@@ -43,7 +43,7 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
     prefetch(&nodes_[nodes_[n].right]);
   };
   descend(ws.shadow_route, [&](NodeId n) {
-    const RowId router = nodes_[n].router;
+    const ModelId router = nodes_[n].router;
     fetch(n);
     float margin;
     routers_->scores(&router, 1, seen, &margin, ws.routers_found);
@@ -108,7 +108,7 @@ bool LOMTree::split(NodeId n) {
   const auto left = static_cast<NodeId>(nodes_.size());
   nodes_.resize(nodes_.size() + 2);
   ++n_routers_;
-  become_router(n, left, left + 1, routers_->add_row_near(router_above(n)));
+  become_router(n, left, left + 1, routers_->add_model_near(router_above(n)));
   return true;
 }
 
@@ -137,7 +137,7 @@ bool LOMTree::swap(NodeId n) {
   return true;
 }
 
-void LOMTree::become_router(NodeId n, NodeId left, NodeId right, RowId router) {
+void LOMTree::become_router(NodeId n, NodeId left, NodeId right, ModelId router) {
   const ClassId majority = nodes_[n].majority;
   const double half = nodes_[n].min_count / 2.0;
   clear(left, n, majority, half);
@@ -172,7 +172,7 @@ void LOMTree::recompute_min_counts(NodeId n) {
 State LOMTree::save() {
   State state;
   save_common(state);
-  std::vector<RowId> rows;  // in the order of their nodes, whatever swaps did to their numbers
+  std::vector<ModelId> rows;  // in the order of their nodes, whatever swaps did to their numbers
   LOMTreeArrays<Owned> saved;
   saved.root = {root_};
   saved.offsets = {0};
@@ -180,7 +180,7 @@ State LOMTree::save() {
     saved.left.push_back(node.left);
     saved.right.push_back(node.right);
     saved.parent.push_back(node.parent);
-    saved.router.push_back(node.is_leaf() ? kNoRow : static_cast<RowId>(rows.size()));
+    saved.router.push_back(node.is_leaf() ? kNoModel : static_cast<ModelId>(rows.size()));
     if (!node.is_leaf()) rows.push_back(node.router);
     saved.majority.push_back(node.majority);
     saved.min_count.push_back(node.min_count);

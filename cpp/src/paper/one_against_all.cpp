@@ -99,7 +99,7 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
 void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,
                                 std::vector<std::uint64_t>& best, std::vector<float>& best_score,
                                 Workspace& ws, bool shared) {
-  RowId rows[kBlock];
+  ModelId rows[kBlock];
   float p[kBlock], q[kBlock], targets[kBlock];
   double importance[kBlock];
   for (std::size_t c = begin; c < end; ++c) rows[c - begin] = order_[c];
@@ -154,28 +154,28 @@ void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double
   learner_.scale.learn(rows, i, weight, ws.x);
   if (see(y)) order_.add([&](ClassId& c) { c = y; });
   sample_negatives(t, y, order_.size(), ws);
-  const std::size_t n = ws.rows.size();
+  const std::size_t n = ws.models.size();
   const double others = static_cast<double>(order_.size()) - 1.0;
   ws.targets.assign(n, -1.0f);
   ws.targets[0] = 1.0f;
   ws.importance.assign(n, n > 1 ? weight * others / static_cast<double>(n - 1) : 0.0);
   ws.importance[0] = weight;
   ws.scores.resize(n);
-  predictors_->scores(ws.rows.data(), n, ws.x, ws.scores.data(), shared);
+  predictors_->scores(ws.models.data(), n, ws.x, ws.scores.data(), shared);
   ws.work.predictor_evaluations += n;
-  const Part part{predictors_.get(), ws.rows.data(), &ws.x, true};
+  const Part part{predictors_.get(), ws.models.data(), &ws.x, true};
   learner_.learn({&part, 1}, n, ws.scores.data(), ws.targets.data(), ws.importance.data(),
                  ws.x.rate, ws.learner, shared);
 }
 
-// ws.rows = y and negative_samples other classes, each set of them equally likely (Floyd's
+// ws.models = y and negative_samples other classes, each set of them equally likely (Floyd's
 // algorithm).
 void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen,
                                      Workspace& ws) const {
-  ws.rows.assign(1, y);
+  ws.models.assign(1, y);
   if (n_seen <= std::size_t{all_config_.negative_samples} + 1) {
     for (std::size_t c = 0; c < n_seen; ++c)
-      if (order_[c] != y) ws.rows.push_back(order_[c]);
+      if (order_[c] != y) ws.models.push_back(order_[c]);
     return;
   }
   if (ws.stamps.size() < n_seen) ws.stamps.resize(n_seen, 0);
@@ -186,7 +186,7 @@ void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size
     std::size_t pick = random_at(all_config_.seed, example, j) % (j + 1);
     if (ws.stamps[pick] == ws.stamp) pick = j;
     ws.stamps[pick] = ws.stamp;
-    ws.rows.push_back(order_[pick] == y ? order_[others] : order_[pick]);
+    ws.models.push_back(order_[pick] == y ? order_[others] : order_[pick]);
   }
 }
 

@@ -42,7 +42,7 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   ws.shadow_route.clear();
   ws.shadow_margins.clear();
   ws.routers_found.clear();
-  Found* const found = shared ? nullptr : &ws.routers_found;
+  LookupCache* const found = shared ? nullptr : &ws.routers_found;
   bool was_candidate = false;
   if (tree_.size() > 0) {
     const double unit_before = decay_unit_at(t - 1);
@@ -157,12 +157,12 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
   const double delta = entropy_if_left - entropy_if_right;
   if (std::fabs(delta) < kEntropyFloor) return;
 
-  RowId router = node.router.load(std::memory_order_acquire);
-  if (router == kNoRow) {
+  ModelId router = node.router.load(std::memory_order_acquire);
+  if (router == kNoModel) {
     SpinLock::Guard guard(node.lock, shared);
     router = node.router.load(std::memory_order_relaxed);
-    if (router == kNoRow) {
-      router = routers_->add_row();
+    if (router == kNoModel) {
+      router = routers_->add_model();
       node.router.store(router, std::memory_order_release);
     }
   }
@@ -197,9 +197,9 @@ void RecallTree::update_predictors(ClassId y, double weight, const std::vector<N
   path_features(route, ws.path);
   if (!ws.path.keys.empty()) parts.push_back({&path_weights_, ws.labels.data(), &ws.path, false});
   if (recall_config_.path_interactions) {
-    ws.interaction_rows.resize(std::max(ws.interaction_rows.size(), ws.path.keys.size()));
+    ws.interaction_models.resize(std::max(ws.interaction_models.size(), ws.path.keys.size()));
     for (std::size_t k = 0; k < ws.path.keys.size(); ++k) {
-      auto& rows = ws.interaction_rows[k];
+      auto& rows = ws.interaction_models[k];
       rows.resize(n);
       for (std::size_t i = 0; i < n; ++i)
         rows[i] = interaction_row_or_new(ws.labels[i], ws.path.keys[k]);
@@ -212,22 +212,22 @@ void RecallTree::update_predictors(ClassId y, double weight, const std::vector<N
 
 // --- What learning asks of nodes and routers
 
-float RecallTree::margin(NodeId n, const Example& x, bool shared, Found* found) const {
-  const RowId router = tree_.router(n);
-  if (found == nullptr) return router == kNoRow ? 0.0f : routers_->score(router, x, shared);
+float RecallTree::margin(NodeId n, const Example& x, bool shared, LookupCache* found) const {
+  const ModelId router = tree_.router(n);
+  if (found == nullptr) return router == kNoModel ? 0.0f : routers_->score(router, x, shared);
   float f = 0.0f;
-  if (router == kNoRow)
+  if (router == kNoModel)
     found->add_rows(1);
   else
     routers_->scores(&router, 1, x, &f, *found);
   return f;
 }
 
-float RecallTree::margin_again(NodeId n, const Example& x, const Found& found,
+float RecallTree::margin_again(NodeId n, const Example& x, const LookupCache& found,
                                std::size_t place) const {
-  const RowId router = tree_.router(n);
+  const ModelId router = tree_.router(n);
   float f = 0.0f;
-  if (router != kNoRow) routers_->scores_again(&router, 1, x, &f, found, place);
+  if (router != kNoModel) routers_->scores_again(&router, 1, x, &f, found, place);
   return f;
 }
 
@@ -313,17 +313,17 @@ void RecallTree::rebase_decay(double n) {
   decay_origin_ += whole * recall_config_.count_decay;
 }
 
-RowId RecallTree::interaction_row(ClassId y, NodeId n) const {
+ModelId RecallTree::interaction_row(ClassId y, NodeId n) const {
   std::shared_lock lock(interactions_mutex_);
-  const auto it = interaction_rows_.find(std::uint64_t{n} << 32 | y);
-  return it == interaction_rows_.end() ? kNoRow : it->second;
+  const auto it = interaction_models_.find(std::uint64_t{n} << 32 | y);
+  return it == interaction_models_.end() ? kNoModel : it->second;
 }
 
-RowId RecallTree::interaction_row_or_new(ClassId y, NodeId n) {
-  if (const RowId known = interaction_row(y, n); known != kNoRow) return known;
+ModelId RecallTree::interaction_row_or_new(ClassId y, NodeId n) {
+  if (const ModelId known = interaction_row(y, n); known != kNoModel) return known;
   std::unique_lock lock(interactions_mutex_);
-  const auto [it, made] = interaction_rows_.try_emplace(std::uint64_t{n} << 32 | y, kNoRow);
-  if (made) it->second = interactions_->add_row();
+  const auto [it, made] = interaction_models_.try_emplace(std::uint64_t{n} << 32 | y, kNoModel);
+  if (made) it->second = interactions_->add_model();
   return it->second;
 }
 
@@ -344,11 +344,11 @@ State RecallTree::save() {
 
 // In the order of their keys, so that a row can be found by searching for its key.
 void RecallTree::save_interactions(State& state) const {
-  std::vector<std::pair<std::uint64_t, RowId>> pairs(interaction_rows_.begin(),
-                                                     interaction_rows_.end());
+  std::vector<std::pair<std::uint64_t, ModelId>> pairs(interaction_models_.begin(),
+                                                       interaction_models_.end());
   std::sort(pairs.begin(), pairs.end());
   std::vector<std::uint64_t> keys;
-  std::vector<RowId> rows;
+  std::vector<ModelId> rows;
   for (const auto& [key, row] : pairs) {
     keys.push_back(key);
     rows.push_back(row);
@@ -368,14 +368,14 @@ void RecallTree::load(const State& state) {
   tree_.load(state, fitted_candidates_);
   const auto keys = state.get<std::uint64_t>("interactions.node_and_class");
   for (std::size_t i = 0; i < keys.size(); ++i)
-    interaction_rows_.emplace(keys[i], static_cast<RowId>(i));
+    interaction_models_.emplace(keys[i], static_cast<ModelId>(i));
 }
 
 std::vector<std::pair<std::string, std::size_t>> RecallTree::memory() const {
   return {{"predictors", predictors_->bytes()},
           {"routers", routers_->bytes()},
           {"path_features", path_weights_.bytes()},
-          {"path_interactions", interactions_->bytes() + interaction_rows_.size() * 32},
+          {"path_interactions", interactions_->bytes() + interaction_models_.size() * 32},
           {"nodes", tree_.node_bytes()},
           {"histograms", tree_.histogram_bytes()},
           {"feature_scale", learner_.scale.bytes()}};

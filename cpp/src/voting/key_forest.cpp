@@ -62,8 +62,8 @@ void KeyForest::descend(const Example& x, std::size_t n_classes, double unit, Vo
   rules_.descend(
       x, n_classes, v, work, [&](NodeId n, bool right) { return nodes_[n].child(right); },
       [&](NodeId n, float begun) {
-        const RowId router = nodes_[n].router.load(std::memory_order_acquire);
-        return router == kNoRow ? begun : begun + routers_->score(router, x, shared);
+        const ModelId router = nodes_[n].router.load(std::memory_order_acquire);
+        return router == kNoModel ? begun : begun + routers_->score(router, x, shared);
       },
       [&](NodeId n) { return recall(n, unit, shared); });
 }
@@ -131,12 +131,12 @@ void KeyForest::update_router(const RouteStep& step, const double (&passed_of_y)
   const double delta = growth(false) - growth(true);
   if (std::fabs(delta) / added < kGrowthFloor) return;
 
-  RowId router = node.router.load(std::memory_order_acquire);
-  if (router == kNoRow) {
+  ModelId router = node.router.load(std::memory_order_acquire);
+  if (router == kNoModel) {
     SpinLock::Guard guard(node.lock, shared);
     router = node.router.load(std::memory_order_relaxed);
-    if (router == kNoRow) {
-      router = routers_->add_row();
+    if (router == kNoModel) {
+      router = routers_->add_model();
       node.router.store(router, std::memory_order_release);
     }
   }

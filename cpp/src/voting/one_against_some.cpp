@@ -33,8 +33,9 @@ OneAgainstSome::OneAgainstSome(const OneAgainstSomeConfig& config)
   limit_memory();
 }
 
-Own OneAgainstSome::leave_out(ClassId y, double weight, VotingWorkspace& v, bool shared) const {
-  Own own{y, weight * unit(), 0.0f};
+LeaveOut OneAgainstSome::leave_out(ClassId y, double weight, VotingWorkspace& v,
+                                   bool shared) const {
+  LeaveOut own{y, weight * unit(), 0.0f};
   auto& table = const_cast<ClassPairs::Table&>(pairs_[y]);
   v.own_root.assign(v.keys.size(), 0.0f);
   double left_out = 0.0;
@@ -61,7 +62,7 @@ Own OneAgainstSome::leave_out(ClassId y, double weight, VotingWorkspace& v, bool
 
 void OneAgainstSome::score(const Rows& rows, std::size_t i, Workspace& ws) const {
   score_by_votes(*this, rows, i, n_classes_seen(), ws, ws.shared);
-  ws.labels.assign(ws.rows.begin(), ws.rows.end());
+  ws.labels.assign(ws.models.begin(), ws.models.end());
   ws.scores = ws.voting.score;
 }
 
@@ -118,8 +119,8 @@ void OneAgainstSome::rebase_unit() {
     classes_[y].count *= factor;
     ranked_[y].inverse_norm = inverse_norm_of(classes_[y].count);
   }
-  for (std::size_t i = 0; i < everywhere_.size; ++i)
-    everywhere_.entries[i].root *= static_cast<float>(root);
+  for (std::size_t i = 0; i < global_counts_.size; ++i)
+    global_counts_.entries[i].root *= static_cast<float>(root);
   examples_ *= factor;
   unit_origin_ += whole * rules_.config.count_decay;
 }

@@ -57,7 +57,7 @@ void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, d
   pairs_[y].prefetch_tags();
   if (has_trees || has_dense_predictors()) ws.x.rate = centring_.rate(ws.x);
   if (has_trees) descend(ws.x, n_known, v, ws.work, shared);
-  const Own own = first_pass_ ? Own{y} : leave_out(y, weight, v, shared);
+  const LeaveOut own = first_pass_ ? LeaveOut{y} : leave_out(y, weight, v, shared);
   find_candidates(*this, own, ws, shared);
   score_candidates(*this, 0, own, ws, shared);
   count_progress(y, weight, ws);
@@ -117,7 +117,7 @@ void OneAgainstSome::softmax(std::size_t y_at, VotingWorkspace& v) const {
   v.gradient[y_at] -= 1.0;
 }
 
-void OneAgainstSome::find_lessons(const Own& own, Workspace& ws, bool shared) const {
+void OneAgainstSome::find_lessons(const LeaveOut& own, Workspace& ws, bool shared) const {
   VotingWorkspace& v = ws.voting;
   v.lessons.clear(), v.hits.clear();
   for (std::size_t c = 0; c < v.candidates.size(); ++c)
@@ -205,13 +205,13 @@ void OneAgainstSome::update_predictors(std::size_t y_at, double weight, double r
   VotingWorkspace& v = ws.voting;
   for (std::size_t l = 0; l < v.lessons.size(); ++l) {
     const std::size_t c = v.lessons[l].candidate;
-    const float G = update_bias(ws.rows[c], v.gradient[c], weight, rate);
+    const float G = update_bias(ws.models[c], v.gradient[c], weight, rate);
     if (rules_.weights_in_pairs && c != y_at) update_pairs(l, weight, rate, ws, shared);
     if (has_dense_predictors()) {
       // Features of one spread share a rate: that of the bias.
       const double pace = rate * kRowRate * weight / std::sqrt(G + kPredictorOffset);
       const double kept = memory(v.gradient[c]).weights * std::max(0.0, 1.0 - pace * config_.l2);
-      predictors_.move(ws.rows[c], ws.x, static_cast<float>(-pace * v.gradient[c]),
+      predictors_.move(ws.models[c], ws.x, static_cast<float>(-pace * v.gradient[c]),
                        static_cast<float>(kept));
     }
   }
@@ -335,9 +335,9 @@ void OneAgainstSome::count(ClassId y, double counted, Workspace& ws, bool shared
     sums.examples += counted;
     after = static_cast<float>(sums.examples);
   }
-  SpinLock::Guard guard(everywhere_.lock, shared);
+  SpinLock::Guard guard(global_counts_.lock, shared);
   ws.work.histogram_touches +=
-      histograms_.raise(everywhere_, y, std::sqrt(before), std::sqrt(after), 0.0f);
+      histograms_.raise(global_counts_, y, std::sqrt(before), std::sqrt(after), 0.0f);
   relaxed_store(examples_, examples_ + counted);
   relaxed_store(n_counted_, n_counted_ + 1);
 }

@@ -11,7 +11,7 @@ ClassView OneAgainstSome::class_view(ClassId y) const {
 
 std::vector<std::pair<ClassId, double>> OneAgainstSome::frequent_classes() const {
   std::vector<std::pair<ClassId, double>> all;
-  for (const auto& entry : everywhere_.top(everywhere_.size))
+  for (const auto& entry : global_counts_.top(global_counts_.size))
     all.emplace_back(entry.label, classes_[entry.label].examples / unit());
   return all;
 }
@@ -29,7 +29,7 @@ State OneAgainstSome::save() {
     bias.push_back(ranked_[y].bias);
     bias_accumulators.push_back(classes_[y].bias_accumulator);
   }
-  for (const auto& entry : everywhere_.top(everywhere_.size)) {
+  for (const auto& entry : global_counts_.top(global_counts_.size)) {
     frequent.push_back(entry.label);
     roots.push_back(entry.root);
   }
@@ -73,7 +73,7 @@ void OneAgainstSome::load(const State& state) {
   const auto frequent = state.get<std::uint32_t>("frequent.labels");
   const auto roots = state.get<float>("frequent.roots");
   for (std::size_t i = 0; i < frequent.size(); ++i)
-    histograms_.raise(everywhere_, frequent[i], 0.0f, roots[i], 0.0f);
+    histograms_.raise(global_counts_, frequent[i], 0.0f, roots[i], 0.0f);
   const auto scales = state.get<float>("vote.scales");
   affinity_scale_ = {scales[0], scales[1]};
   share_scale_ = {scales[2], scales[3]};

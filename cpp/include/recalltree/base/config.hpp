@@ -1,5 +1,5 @@
-// Parameters of the learners. The estimators pass all of them; the defaults are for C++ alone, and a
-// test holds them to those of the estimators (recalltree.parameters). 0 stands for Python's None.
+// Parameters of the learners. The estimators pass all of them; the defaults are for C++ alone, and
+// a test holds them to those of the estimators (recalltree.parameters). 0 stands for Python's None.
 #pragma once
 
 #include <cstdint>

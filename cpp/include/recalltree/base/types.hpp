@@ -9,10 +9,10 @@ namespace recalltree {
 
 using ClassId = std::uint32_t;  // position of a class in the estimator's classes_
 using NodeId = std::uint32_t;   // nodes are numbered in the order of their creation; the root is 0
-using RowId = std::uint32_t;    // one linear model: a row of weights
+using ModelId = std::uint32_t;  // one linear model: a row of weights
 
 inline constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
-inline constexpr RowId kNoRow = std::numeric_limits<RowId>::max();
+inline constexpr ModelId kNoModel = std::numeric_limits<ModelId>::max();
 inline constexpr ClassId kNoClass = std::numeric_limits<ClassId>::max();
 inline constexpr std::size_t kLanes = 16;  // floats a kernel works on at a time, on every CPU
 

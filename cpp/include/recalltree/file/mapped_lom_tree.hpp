@@ -20,7 +20,7 @@ class MappedLOMTree final : public LOMTreePrediction<MappedLOMTree, MappedModel>
   std::size_t n_nodes() const { return arrays_.left.size(); }
   NodeId root() const { return root_; }
   LOMTree::Node node(NodeId n) const;
-  RowId router(NodeId n) const { return is_leaf(n) ? kNoRow : arrays_.router[n]; }
+  ModelId router(NodeId n) const { return is_leaf(n) ? kNoModel : arrays_.router[n]; }
   bool is_leaf(NodeId n) const { return arrays_.left[n] == kNoNode; }
   // What the file says when it is asked, within the tree and not in circles, or kNoNode.
   NodeId child(NodeId n, bool right) const {

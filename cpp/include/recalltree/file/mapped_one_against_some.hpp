@@ -50,8 +50,8 @@ class MappedOneAgainstSome final : public MappedModel {
     if (found != keys_.end() && *found == key.key)
       key.place = static_cast<std::uint32_t>(found - keys_.begin());
   }
-  double had(const ActiveKey& key) const {
-    return key.place == ActiveKey::kNoKey ? 0.0 : had_[key.place];
+  double document_count(const ActiveKey& key) const {
+    return key.place == ActiveKey::kNoKey ? 0.0 : document_counts_[key.place];
   }
   float weight(const ActiveKey& key) const {
     return key.place == ActiveKey::kNoKey ? 1.0f : key_weights_[key.place];
@@ -140,7 +140,7 @@ class MappedOneAgainstSome final : public MappedModel {
   std::unique_ptr<MappedWeights> predictors_;
   // Keys and their histograms.
   std::span<const std::uint32_t> keys_;
-  std::span<const double> had_;
+  std::span<const double> document_counts_;
   std::span<const float> key_weights_;
   std::span<const std::uint64_t> key_offsets_;
   std::span<const ClassId> labels_;

@@ -28,7 +28,7 @@ class MappedTree {
   NodeId right(NodeId n) const { return arrays_.right[n]; }
   NodeId parent(NodeId n) const { return arrays_.parent[n]; }
   std::uint32_t depth(NodeId n) const { return arrays_.depth[n]; }
-  RowId router(NodeId n) const { return arrays_.router[n]; }
+  ModelId router(NodeId n) const { return arrays_.router[n]; }
   // What the file says when it is asked, within the tree and further down, or kNoNode.
   NodeId child(NodeId n, bool right) const {
     const NodeId child = (right ? arrays_.right : arrays_.left)[n];

@@ -23,7 +23,7 @@ namespace recalltree {
 class MappedWeights : public ReadWeights {
  public:
   std::size_t size() const final { return bias_.size(); }
-  float bias(RowId row) const final { return bias_[row]; }
+  float bias(ModelId row) const final { return bias_[row]; }
   // Whether learning could go on from here.
   bool has_accumulators() const { return has_accumulators_; }
   // Throws std::invalid_argument where a number is not finite, or out of order. Reads everything.
@@ -34,7 +34,7 @@ class MappedWeights : public ReadWeights {
   MappedWeights(const std::string& name, const State& state, bool rate_per_weight);
   // A model without them, which only predicts, has neither.
   float accumulator(std::size_t i) const { return has_accumulators_ ? accumulators_[i] : 0.0f; }
-  RowContents bias_contents(RowId row) const;
+  ModelContents bias_contents(ModelId row) const;
   void check_finite(const char* part, std::span<const float> values) const;
   [[noreturn]] void fail(const std::string& what) const;
 

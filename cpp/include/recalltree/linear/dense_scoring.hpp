@@ -15,7 +15,7 @@ inline constexpr std::size_t kDenseRowsAtOnce = 16;
 // Without biases. values(row, place) is where the weights of a row are, `width` of them; what it
 // gave for other places, of 2 kDenseRowsAtOnce, must still be there.
 template <class Values>
-void score_dense_rows(const RowId* rows, std::size_t n, const Example& x, std::size_t width,
+void score_dense_rows(const ModelId* rows, std::size_t n, const Example& x, std::size_t width,
                       Values values, float* out) {
   constexpr std::size_t kPlaces = 2 * kDenseRowsAtOnce;
   const float* weights[kPlaces];  // of these rows, and of those that come next

@@ -20,20 +20,21 @@ class DenseWeights final : public Weights {
   DenseWeights(std::size_t n_features, bool bias, Rates rates = Rates::per_weight)
       : n_(padded(n_features)), n_features_(n_features), bias_(bias), rates_(rates) {}
 
-  RowId add_row() override;
+  ModelId add_model() override;
   std::size_t size() const override { return rows_.size(); }
-  void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+  void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
               bool shared) const override;
-  void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                  Steps& steps, double* c, bool shared, Found* found, std::size_t first) override;
-  void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+  void accumulate(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+                  Steps& steps, double* c, bool shared, LookupCache* found,
+                  std::size_t first) override;
+  void apply(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
              const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
   // One row alone: after w *= kept wherever x is not zero, w += h x.
-  void move(RowId row, const Example& x, float h, float kept);
-  RowId renew(RowId row, RowId) override;
-  RowContents contents(RowId row) const override;
+  void move(ModelId row, const Example& x, float h, float kept);
+  ModelId renew(ModelId row, ModelId) override;
+  ModelContents contents(ModelId row) const override;
   using Weights::save;
-  void save(const std::string& name, State& state, const std::vector<RowId>& rows) const override;
+  void save(const std::string& name, State& state, const std::vector<ModelId>& rows) const override;
   void load(const std::string& name, const State& state) override;
   std::size_t bytes() const override {
     return values_.used() + accumulators_.used() + rows_.bytes();
@@ -45,8 +46,8 @@ class DenseWeights final : public Weights {
     return rows * values * sizeof(float) + StableVector<Row>::bytes(rows);
   }
 
-  const float* values(RowId row) const override { return rows_[row].values; }
-  float bias(RowId row) const override;
+  const float* values(ModelId row) const override { return rows_[row].values; }
+  float bias(ModelId row) const override;
   std::size_t stride() const { return n_; }
 
  private:

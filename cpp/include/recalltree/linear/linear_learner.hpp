@@ -20,11 +20,11 @@ namespace recalltree {
 // row of the i-th model within this part.
 struct Part {
   Weights* weights;
-  const RowId* rows;
+  const ModelId* rows;
   const Example* example;
   bool regularised;
-  Found* found = nullptr;  // where the rows have been looked up, if they have,
-  std::size_t first = 0;   // beginning with this one
+  LookupCache* found = nullptr;  // where the rows have been looked up, if they have,
+  std::size_t first = 0;         // beginning with this one
 };
 
 inline std::unique_ptr<Weights> make_weights(const LearnerConfig& config, bool bias) {

@@ -19,7 +19,7 @@ namespace recalltree {
 struct SparseBuckets {
   static constexpr std::size_t kSlots = kIdsInGroup;
   // So many consecutive rows lie together. More of them would crowd a bucket.
-  static constexpr RowId kNeighbours = 4;
+  static constexpr ModelId kNeighbours = 4;
   struct alignas(64) Bucket {
     std::uint32_t rows_plus_1[kSlots];  // filled from the front; 0: free
     float values[kSlots];               // 0 where free
@@ -33,11 +33,11 @@ struct SparseBuckets {
   std::size_t size() const { return n_rows; }
   // Half a cache line for every question costs more than all lines, one after the other.
   bool is_read_whole(std::size_t asked) const { return asked > 2 * std::size_t{n_buckets}; }
-  void prefetch(RowId row) const { recalltree::prefetch(home(row)); }
+  void prefetch(ModelId row) const { recalltree::prefetch(home(row)); }
 
   // Where a row belongs, which is where its neighbours do: 2^32 / golden ratio spreads consecutive
   // numbers, the product maps them to the buckets.
-  Bucket* home(RowId row) const {
+  Bucket* home(ModelId row) const {
     return buckets + ((std::uint64_t{row / kNeighbours * 0x9E3779B1u} * n_buckets) >> 32);
   }
   // The one that is tried when a bucket is full.
@@ -45,7 +45,7 @@ struct SparseBuckets {
   static bool is_full(const Bucket* bucket) { return bucket->rows_plus_1[kSlots - 1] != 0; }
 
   // The weight of a row, or null. There are buckets.
-  float* find(RowId row) const {
+  float* find(ModelId row) const {
     for (Bucket* bucket = home(row);; bucket = after(bucket)) {
       if (const unsigned here = matches(bucket->rows_plus_1, row + 1))
         return bucket->values + std::countr_zero(here);
@@ -95,7 +95,7 @@ struct SparseColumn : SparseBuckets {
   }
 
   // The weight of a row that has none yet, where there is room: 0, with an accumulator of 0.
-  float* add(RowId row) {
+  float* add(ModelId row) {
     Bucket* bucket = home(row);
     while (is_full(bucket)) bucket = after(bucket);
     const int free = std::countr_zero(matches(bucket->rows_plus_1, 0));
@@ -103,7 +103,7 @@ struct SparseColumn : SparseBuckets {
     ++n_rows;
     return bucket->values + free;
   }
-  void put(RowId row, float value, float accumulated) {
+  void put(ModelId row, float value, float accumulated) {
     float* const weight = add(row);
     *weight = value;
     *accumulator(weight) = accumulated;

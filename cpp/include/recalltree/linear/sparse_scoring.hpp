@@ -35,18 +35,18 @@ class SparseExampleScorer final : public ExampleScorer {
         examples_[e].push_back({column, x.values[k]});
   }
 
-  void score(const RowId* rows, const std::uint32_t* which, std::size_t n,
+  void score(const ModelId* rows, const std::uint32_t* which, std::size_t n,
              float* out) const override {
     constexpr std::size_t kAhead = 2;
     const auto fetch = [&](std::size_t i) {
-      if (i >= n || rows[i] == kNoRow) return;
+      if (i >= n || rows[i] == kNoModel) return;
       for (const Active& feature : examples_[which[i]]) feature.column.prefetch(rows[i]);
     };
     for (std::size_t i = 0; i < kAhead; ++i) fetch(i);
     for (std::size_t i = 0; i < n; ++i) {
       fetch(i + kAhead);
       out[i] = 0.0f;
-      if (rows[i] == kNoRow) continue;
+      if (rows[i] == kNoModel) continue;
       float score = columns_.bias(rows[i]);
       for (const Active& feature : examples_[which[i]])
         if (const auto* const weight = feature.column.find(rows[i]))
@@ -152,7 +152,7 @@ class SparseGroupScorer {
       fetch(f + 1);
       const Asked& feature = features[f];
       if (feature.read_whole)
-        feature.column.visit([&](RowId row, float weight) { by_row_[row] = weight; });
+        feature.column.visit([&](ModelId row, float weight) { by_row_[row] = weight; });
       each_group(feature.occurrences, [&](const ExampleGroup& group, Stretch range) {
         weights_.resize(group.n);
         for (std::size_t i = 0; i < group.n; ++i)
@@ -175,7 +175,7 @@ class SparseGroupScorer {
       if (feature.column.size() > by_row_.size() / 8)
         std::fill(by_row_.begin(), by_row_.end(), 0.0f);
       else
-        feature.column.visit([&](RowId row, float) { by_row_[row] = 0.0f; });
+        feature.column.visit([&](ModelId row, float) { by_row_[row] = 0.0f; });
     }
     occurrences_.clear();
     examples_.clear();

@@ -20,30 +20,31 @@ class SparseWeights final : public Weights {
  public:
   explicit SparseWeights(bool bias) : bias_(bias) {}
 
-  RowId add_row() override;
+  ModelId add_model() override;
   // Only where one thread alone adds rows.
-  RowId add_row_near(RowId neighbour) override;
+  ModelId add_model_near(ModelId neighbour) override;
   std::size_t size() const override { return rows_.size(); }
-  void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+  void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
               bool shared) const override;
-  void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
-              Found& found) override;
-  void scores_again(const RowId* rows, std::size_t n, const Example& x, float* out,
-                    const Found& found, std::size_t first) const override;
+  void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
+              LookupCache& found) override;
+  void scores_again(const ModelId* rows, std::size_t n, const Example& x, float* out,
+                    const LookupCache& found, std::size_t first) const override;
   std::unique_ptr<ExampleScorer> example_scorer() const override;
   void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
                     float* out) const override;
-  void accumulate(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                  Steps& steps, double* c, bool shared, Found* found, std::size_t first) override;
-  void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+  void accumulate(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+                  Steps& steps, double* c, bool shared, LookupCache* found,
+                  std::size_t first) override;
+  void apply(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
              const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
-  RowId renew(RowId row, RowId neighbour) override;
-  RowContents contents(RowId row) const override;
+  ModelId renew(ModelId row, ModelId neighbour) override;
+  ModelContents contents(ModelId row) const override;
   using Weights::save;
-  void save(const std::string& name, State& state, const std::vector<RowId>& rows) const override;
+  void save(const std::string& name, State& state, const std::vector<ModelId>& rows) const override;
   void load(const std::string& name, const State& state) override;
   std::size_t bytes() const override { return arena_.used() + rows_.bytes() + columns_.bytes(); }
-  float bias(RowId row) const override { return bias_ ? relaxed_load(rows_[row].bias) : 0.0f; }
+  float bias(ModelId row) const override { return bias_ ? relaxed_load(rows_[row].bias) : 0.0f; }
   // What was learned of a feature, to be read while nobody learns.
   SparseBuckets column(std::uint32_t feature) const {
     const SparseColumn* const column = columns_.peek(feature);
@@ -62,29 +63,29 @@ class SparseWeights final : public Weights {
   };
 
   // Of the features of an example.
-  void find_columns(const Example& x, Found& found);
+  void find_columns(const Example& x, LookupCache& found);
   // Learning as one thread alone, row by row, or as one of several, feature by feature.
-  void accumulate_alone(const RowId* rows, std::size_t n, const Example& x,
+  void accumulate_alone(const ModelId* rows, std::size_t n, const Example& x,
                         const float* weighted_g2, Steps& steps, double* c);
-  void apply_alone(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+  void apply_alone(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
                    const Steps& steps, const float* h, const float* shrinkage);
-  void accumulate_shared(const RowId* rows, std::size_t n, const Example& x,
+  void accumulate_shared(const ModelId* rows, std::size_t n, const Example& x,
                          const float* weighted_g2, Steps& steps, double* c);
-  void apply_shared(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+  void apply_shared(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
                     const Steps& steps, const float* h, const float* shrinkage);
   // Adds to c what the bias gains per unit of step, too.
-  void accumulate_bias(const RowId* rows, std::size_t n, const float* weighted_g2, Steps& steps,
+  void accumulate_bias(const ModelId* rows, std::size_t n, const float* weighted_g2, Steps& steps,
                        const float* moved, double* c);
   // Of a row that has none yet; there is room.
-  float* add_weight(SparseColumn& column, RowId row);
+  float* add_weight(SparseColumn& column, ModelId row);
   // The score of one row, and what was found of its weights.
-  float score_alone(RowId row, const Example& x, SparseColumn* const* columns,
+  float score_alone(ModelId row, const Example& x, SparseColumn* const* columns,
                     float** weights) const;
   void make_room(SparseColumn& column, std::size_t more);
   void rebuild(SparseColumn& column, std::size_t n_buckets);
   void sweep();
   // Rows of which nothing is left can be given out again.
-  void release(RowId row);
+  void release(ModelId row);
   // Calls visit(row, value, accumulator) for all rows of a column that are not retired.
   template <class Visit>
   void visit(const SparseColumn& column, Visit visit) const;
@@ -93,7 +94,7 @@ class SparseWeights final : public Weights {
   Arena arena_;
   StableVector<Row> rows_;
   StableVector<SparseColumn> columns_;  // by feature; made on first use
-  std::vector<RowId> retired_;          // rows that still have slots
+  std::vector<ModelId> retired_;        // rows that still have slots
   // By group of neighbours: a bit for each that was not given out, or is free again.
   std::vector<std::uint8_t> free_;
   std::vector<std::size_t> free_groups_;

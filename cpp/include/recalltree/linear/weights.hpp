@@ -20,7 +20,7 @@
 #include "recalltree/base/example.hpp"
 #include "recalltree/base/state.hpp"
 #include "recalltree/base/types.hpp"
-#include "recalltree/linear/found.hpp"
+#include "recalltree/linear/lookup_cache.hpp"
 
 namespace recalltree {
 
@@ -31,15 +31,15 @@ struct Steps {
   AlignedFloats r;
   float bias_r[kBlock];
   // Sparse rows: where each r goes, from this row on.
-  Found* found = nullptr;
+  LookupCache* found = nullptr;
   std::size_t first = 0;
-  Found own;  // of rows that were not looked up before
+  LookupCache own;  // of rows that were not looked up before
   // One row's, while r is computed.
   AlignedFloats G;
   std::vector<float*> accumulators;
 };
 
-struct RowContents {
+struct ModelContents {
   std::vector<std::uint32_t> keys;
   std::vector<float> weights, accumulators;
   float bias = 0.0f, bias_accumulator = 0.0f;
@@ -47,7 +47,7 @@ struct RowContents {
 
 // Examples [begin, end), on which the same rows are to be scored.
 struct ExampleGroup {
-  const RowId* rows;
+  const ModelId* rows;
   std::size_t n;
   std::size_t begin, end;
 };
@@ -61,8 +61,8 @@ class ExampleScorer {
   virtual ~ExampleScorer() = default;
   // The e-th example, which stays where it is as long as it is asked about.
   virtual void set(std::size_t e, const Example& x) = 0;
-  // out[i]: of row rows[i] on the which[i]-th example; kNoRow scores 0.
-  virtual void score(const RowId* rows, const std::uint32_t* which, std::size_t n,
+  // out[i]: of row rows[i] on the which[i]-th example; kNoModel scores 0.
+  virtual void score(const ModelId* rows, const std::uint32_t* which, std::size_t n,
                      float* out) const = 0;
 };
 
@@ -72,9 +72,9 @@ class ReadWeights {
 
   virtual std::size_t size() const = 0;
   // Scores of n rows on one example, biases included. shared: other threads may be learning.
-  virtual void scores(const RowId* rows, std::size_t n, const Example& x, float* out,
+  virtual void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
                       bool shared = false) const = 0;
-  float score(RowId row, const Example& x, bool shared = false) const {
+  float score(ModelId row, const Example& x, bool shared = false) const {
     float p;
     scores(&row, 1, x, &p, shared);
     return p;
@@ -86,56 +86,57 @@ class ReadWeights {
   virtual void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
                             float* out) const;
   // Before so many examples are scored.
-  virtual void expect_examples(std::size_t) const {}
+  virtual void prepare_for(std::size_t) const {}
 
   // For matrix products over many rows: the weights of one, or null if they are not stored as whole
   // rows of float32.
-  virtual const float* values(RowId) const { return nullptr; }
-  virtual float bias(RowId row) const = 0;
-  virtual RowContents contents(RowId row) const = 0;
+  virtual const float* values(ModelId) const { return nullptr; }
+  virtual float bias(ModelId row) const = 0;
+  virtual ModelContents contents(ModelId row) const = 0;
   virtual std::size_t bytes() const = 0;
 };
 
 class Weights : public ReadWeights {
  public:
   // The next row.
-  virtual RowId add_row() = 0;
-  // A row that is mostly asked for together with this one, or with none (kNoRow). Any number.
-  virtual RowId add_row_near(RowId) { return add_row(); }
+  virtual ModelId add_model() = 0;
+  // A row that is mostly asked for together with this one, or with none (kNoModel). Any number.
+  virtual ModelId add_model_near(ModelId) { return add_model(); }
   void grow_to(std::size_t rows) {
-    while (size() < rows) add_row();
+    while (size() < rows) add_model();
   }
 
   using ReadWeights::scores;
   // For one thread alone that may go on to learn from the example: adds the rows to what is found
   // of it.
-  virtual void scores(const RowId* rows, std::size_t n, const Example& x, float* out, Found&) {
+  virtual void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
+                      LookupCache&) {
     scores(rows, n, x, out, false);
   }
   // Scores of rows found as the first-th and following ones, where the example may have other
   // values by now, and the rows too.
-  virtual void scores_again(const RowId* rows, std::size_t n, const Example& x, float* out,
-                            const Found&, std::size_t) const {
+  virtual void scores_again(const ModelId* rows, std::size_t n, const Example& x, float* out,
+                            const LookupCache&, std::size_t) const {
     scores(rows, n, x, out, false);
   }
 
   // weighted_g2[i] = 0 leaves row i out. found: null or empty, or where the rows are the first-th
   // and following ones.
-  virtual void accumulate(const RowId* rows, std::size_t n, const Example& x,
+  virtual void accumulate(const ModelId* rows, std::size_t n, const Example& x,
                           const float* weighted_g2, Steps& steps, double* c, bool shared,
-                          Found* found, std::size_t first) = 0;
+                          LookupCache* found, std::size_t first) = 0;
   // For the rows not left out: after w *= max(0, 1 - shrinkage / sqrt(G)), the step.
-  virtual void apply(const RowId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+  virtual void apply(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
                      const Steps& steps, const float* h, const float* shrinkage, bool shared) = 0;
 
   // A row that knows nothing, near a neighbour, instead of one that nobody may use any more.
-  virtual RowId renew(RowId row, RowId neighbour) = 0;
+  virtual ModelId renew(ModelId row, ModelId neighbour) = 0;
   // The given rows, numbered anew in this order.
   virtual void save(const std::string& name, State& state,
-                    const std::vector<RowId>& rows) const = 0;
+                    const std::vector<ModelId>& rows) const = 0;
   void save(const std::string& name, State& state) const {
-    std::vector<RowId> all(size());
-    std::iota(all.begin(), all.end(), RowId{0});
+    std::vector<ModelId> all(size());
+    std::iota(all.begin(), all.end(), ModelId{0});
     save(name, state, all);
   }
   virtual void load(const std::string& name, const State& state) = 0;

@@ -44,8 +44,8 @@ class FeatureParts {
   }
 
   // Adds what the features contribute to `row`, as model `i` of `out`.
-  void add(const ReadWeights& weights, RowId row, std::size_t i, Contributions& out) {
-    if (row == kNoRow || row >= weights.size()) return;
+  void add(const ReadWeights& weights, ModelId row, std::size_t i, Contributions& out) {
+    if (row == kNoModel || row >= weights.size()) return;
     const float bias = weights.score(row, nothing(), false);
     out.bias[i] += bias;
     for (std::size_t k = 0; k < features_.size(); ++k)

@@ -49,7 +49,7 @@ class Learner : public Predictor {
                          bool shared) = 0;
   // Row i will be learned after the one that is learned now: what it reads can come from memory
   // meanwhile.
-  virtual void expect(const Rows&, std::size_t) const {}
+  virtual void prefetch_next(const Rows&, std::size_t) const {}
   virtual void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass);
   // Before and after a batch, while one thread works alone.
   virtual void begin_batch(const Batch&) {}

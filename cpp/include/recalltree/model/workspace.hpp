@@ -48,10 +48,10 @@ struct Prepared {
 struct Workspace {
   Example x, path, before;
   LinearLearner::Workspace learner;
-  Found routers_found, predictors_found;
+  LookupCache routers_found, predictors_found;
   std::vector<LabelHistogram::Candidate> candidates;
-  std::vector<RowId> rows;
-  std::vector<std::vector<RowId>> interaction_rows;  // by path feature
+  std::vector<ModelId> models;
+  std::vector<std::vector<ModelId>> interaction_models;  // by path feature
   std::vector<ClassId> labels;
   std::vector<float> scores, targets, extra;
   std::vector<double> importance;

@@ -46,8 +46,8 @@ class Descent {
       if (moving_.empty()) return asked;
       rows_.clear();
       for (const std::uint32_t e : moving_) {
-        const RowId row = router(nodes[e]);
-        rows_.push_back(row < n_routers_ ? row : kNoRow);
+        const ModelId row = router(nodes[e]);
+        rows_.push_back(row < n_routers_ ? row : kNoModel);
       }
       margins_.resize(rows_.size());
       scorer_->score(rows_.data(), moving_.data(), rows_.size(), margins_.data());
@@ -71,7 +71,7 @@ class Descent {
   std::unique_ptr<ExampleScorer> scorer_;
   std::vector<Example> examples_{kExamples};
   std::vector<std::uint32_t> moving_;
-  std::vector<RowId> rows_;
+  std::vector<ModelId> rows_;
   std::vector<float> margins_;
 };
 

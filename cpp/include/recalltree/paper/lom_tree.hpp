@@ -45,7 +45,7 @@ class LOMTree final : public LOMTreePrediction<LOMTree, Learner> {
   // One cache line.
   struct alignas(64) Node {
     NodeId left = kNoNode, right = kNoNode, parent = kNoNode;
-    RowId router = 0;  // of a node with children
+    ModelId router = 0;  // of a node with children
     double min_count = 0.0;
     ClassId majority = kNoClass;
     Margin margin;     // router: over all examples
@@ -58,7 +58,7 @@ class LOMTree final : public LOMTreePrediction<LOMTree, Learner> {
   const Weights& routers() const { return *routers_; }
   std::size_t n_nodes() const { return nodes_.size(); }
   const Node& node(NodeId n) const { return nodes_[n]; }
-  RowId router(NodeId n) const { return nodes_[n].is_leaf() ? kNoRow : nodes_[n].router; }
+  ModelId router(NodeId n) const { return nodes_[n].is_leaf() ? kNoModel : nodes_[n].router; }
   NodeId root() const { return root_; }
   bool is_leaf(NodeId n) const { return nodes_[n].is_leaf(); }
   NodeId child(NodeId n, bool right) const { return right ? nodes_[n].right : nodes_[n].left; }
@@ -86,10 +86,10 @@ class LOMTree final : public LOMTreePrediction<LOMTree, Learner> {
                       Workspace& ws);
   bool split(NodeId n);
   bool swap(NodeId n);
-  void become_router(NodeId n, NodeId left, NodeId right, RowId router);
+  void become_router(NodeId n, NodeId left, NodeId right, ModelId router);
   // Routes that ask for a node's router have just asked for this one.
-  RowId router_above(NodeId n) const {
-    return nodes_[n].parent == kNoNode ? kNoRow : nodes_[nodes_[n].parent].router;
+  ModelId router_above(NodeId n) const {
+    return nodes_[n].parent == kNoNode ? kNoModel : nodes_[nodes_[n].parent].router;
   }
   void clear(NodeId n, NodeId parent, ClassId majority, double min_count);
   void recompute_min_counts(NodeId n);

@@ -42,7 +42,7 @@ class LOMTreePrediction : public Base {
 
   std::size_t rows_at_once() const override { return std::size_t{1} << 12; }
   std::shared_ptr<const Prepared> prepare_prediction(std::size_t n_rows) const override {
-    self().routers().expect_examples(n_rows);
+    self().routers().prepare_for(n_rows);
     return nullptr;
   }
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
@@ -78,7 +78,7 @@ class LOMTreePrediction : public Base {
   const Model& self() const { return static_cast<const Model&>(*this); }
 
   float margin(NodeId n, const Example& x) const {
-    const RowId router = self().router(n);
+    const ModelId router = self().router(n);
     return router < self().routers().size() ? self().routers().score(router, x) : 0.0f;
   }
 

@@ -38,7 +38,7 @@ class OneAgainstAllPrediction : public Base {
 
   std::shared_ptr<const Prepared> prepare_prediction(std::size_t n_rows) const override {
     const auto& predictors = self().predictors();
-    predictors.expect_examples(n_rows);
+    predictors.prepare_for(n_rows);
     auto matrix = std::make_shared<ClassMatrix>();
     copy_order(matrix->labels);
     if (matrix->labels.empty() || predictors.values(matrix->labels[0]) == nullptr) return nullptr;

@@ -25,7 +25,7 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   const Weights& routers() const { return *routers_; }
   const Weights& path_weights() const { return path_weights_; }
   const Weights& interactions() const { return *interactions_; }
-  RowId interaction_row(ClassId y, NodeId n) const;  // kNoRow if it never learned
+  ModelId interaction_row(ClassId y, NodeId n) const;  // kNoModel if it never learned
 
   State save() override;
   void load(const State& state) override;
@@ -54,16 +54,16 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   bool gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y, Workspace& ws,
                          bool shared);
   // The margin of a node's router. found: null, or where one thread alone keeps what it finds.
-  float margin(NodeId n, const Example& x, bool shared, Found* found = nullptr) const;
+  float margin(NodeId n, const Example& x, bool shared, LookupCache* found = nullptr) const;
   // The same of a node whose router is the place-th of what was found.
-  float margin_again(NodeId n, const Example& x, const Found& found, std::size_t place) const;
+  float margin_again(NodeId n, const Example& x, const LookupCache& found, std::size_t place) const;
   // Whether y wins among the scored ws.candidates if its count is taken to be smaller by `added`.
   static bool wins(ClassId y, double added, const Workspace& ws);
 
   // What the n-th example's weight is multiplied by.
   double decay_unit_at(double n) const { return decay_unit_of(recall_config_, decay_origin_, n); }
   void rebase_decay(double n);
-  RowId interaction_row_or_new(ClassId y, NodeId n);
+  ModelId interaction_row_or_new(ClassId y, NodeId n);
   void save_interactions(State& state) const;
 
   RecallTreeConfig recall_config_;
@@ -73,7 +73,7 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   std::uint32_t fitted_candidates_ = 0;
   double decay_origin_ = 0.0;
   mutable std::shared_mutex interactions_mutex_;
-  std::unordered_map<std::uint64_t, RowId> interaction_rows_;
+  std::unordered_map<std::uint64_t, ModelId> interaction_models_;
 };
 
 }  // namespace recalltree

@@ -81,7 +81,7 @@ void descend(const Tree& tree, std::uint32_t max_depth, Margin margin, Recall re
 struct NodeSummary {
   NodeId left, right, parent;
   std::uint32_t depth;
-  RowId router;
+  ModelId router;
   std::size_t n_labels;
   double total, recall_bound;  // with decay applied
 };
@@ -105,7 +105,7 @@ class RecallTreePrediction : public Base {
 
   Limits limits(std::size_t n_classes) const { return limits_of(self().config(), n_classes); }
   std::size_t n_nodes() const { return self().tree().size(); }
-  RowId router(NodeId n) const { return self().tree().router(n); }  // kNoRow if there is none
+  ModelId router(NodeId n) const { return self().tree().router(n); }  // kNoModel if there is none
   NodeSummary node(NodeId n) const {
     const auto& tree = self().tree();
     return {tree.child(n, false),
@@ -163,7 +163,7 @@ class RecallTreePrediction : public Base {
     std::size_t evaluated = 0;
     const auto margin = [&](NodeId n) {
       ++evaluated;
-      const RowId router = self().tree().router(n);
+      const ModelId router = self().tree().router(n);
       return router < self().routers().size() ? self().routers().score(router, x) : 0.0f;
     };
     descend(
@@ -199,7 +199,7 @@ class RecallTreePrediction : public Base {
     if (!self().config().path_interactions) return;
     for (const NodeId node : ws.path.keys)
       for (std::size_t i = 0; i < n; ++i)
-        if (const RowId row = self().interaction_row(ws.labels[i], node); row != kNoRow)
+        if (const ModelId row = self().interaction_row(ws.labels[i], node); row != kNoModel)
           ws.scores[i] += self().interactions().score(row, x, shared);
   }
 
@@ -211,8 +211,8 @@ class RecallTreePrediction : public Base {
 template <class Model, class Base>
 std::shared_ptr<const Prepared> RecallTreePrediction<Model, Base>::prepare_prediction(
     std::size_t n_rows) const {
-  self().predictors().expect_examples(n_rows);
-  self().routers().expect_examples(n_rows);
+  self().predictors().prepare_for(n_rows);
+  self().routers().prepare_for(n_rows);
   if (n_rows < n_nodes() || self().config().path_interactions) return nullptr;
   auto packed = std::make_shared<PackedNodes>();
   Workspace ws;

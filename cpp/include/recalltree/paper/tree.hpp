@@ -18,7 +18,7 @@ namespace recalltree {
 struct alignas(64) Node {
   LabelHistogram histogram;                           // guarded by lock while several threads learn
   std::atomic<NodeId> left{kNoNode}, right{kNoNode};  // made on first use
-  std::atomic<RowId> router{kNoRow};                  // made on first use
+  std::atomic<ModelId> router{kNoModel};              // made on first use
   NodeId parent = kNoNode;
   std::uint32_t depth = 0;
   SpinLock lock;
@@ -66,7 +66,7 @@ class Tree {
   // For prediction, while nobody learns.
   NodeId parent(NodeId n) const { return nodes_[n].parent; }
   std::uint32_t depth(NodeId n) const { return nodes_[n].depth; }
-  RowId router(NodeId n) const { return nodes_[n].router.load(std::memory_order_acquire); }
+  ModelId router(NodeId n) const { return nodes_[n].router.load(std::memory_order_acquire); }
   double total(NodeId n) const { return nodes_[n].histogram.total(); }
   std::size_t n_labels(NodeId n) const { return nodes_[n].histogram.size(); }
   // Share of the examples whose label is a candidate. The node's histogram has so many already.

@@ -55,7 +55,7 @@ class FeatureWeighting {
     const double examples = model.examples(), unit = model.unit();
     double share_norm = 0.0, value_norm = 0.0;
     for (ActiveKey& key : out) {
-      const double had = std::max(0.0, model.had(key) - own);
+      const double had = std::max(0.0, model.document_count(key) - own);
       if (config_.use_idf)
         key.value *=
             static_cast<float>(inverse_frequency(had / unit, std::max(0.0, examples - own) / unit));

@@ -35,7 +35,7 @@ class MappedKeyForest;
 
 struct KeyNode {
   std::atomic<NodeId> left{kNoNode}, right{kNoNode};  // made on first use
-  std::atomic<RowId> router{kNoRow};                  // made on first use
+  std::atomic<ModelId> router{kNoModel};              // made on first use
   NodeId parent = kNoNode;
   std::uint32_t tree = 0, depth = 0;
   std::uint64_t place = 1;  // in its tree: 1 at the root, 2 p and 2 p + 1 below p

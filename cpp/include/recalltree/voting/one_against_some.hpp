@@ -76,7 +76,7 @@ class OneAgainstSome final : public Learner {
     centring_.read(rows, i, ws.before.dense, ws.x);
   }
   void find_key(ActiveKey& key) const { key.histogram = histograms_.find(key.key); }
-  double had(const ActiveKey& key) const {
+  double document_count(const ActiveKey& key) const {
     return key.histogram ? relaxed_load(key.histogram->examples) : 0.0;
   }
   float weight(const ActiveKey& key) const {
@@ -138,7 +138,7 @@ class OneAgainstSome final : public Learner {
  protected:
   void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
                  bool shared) override;
-  void expect(const Rows& rows, std::size_t i) const override { prefetch_row(rows, i); }
+  void prefetch_next(const Rows& rows, std::size_t i) const override { prefetch_row(rows, i); }
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
   std::size_t rows_at_once() const override { return rows_to_score_at_once(n_classes()); }
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
@@ -160,11 +160,11 @@ class OneAgainstSome final : public Learner {
     void step(double gradient, double weight, double rate);
   };
 
-  Own leave_out(ClassId y, double weight, VotingWorkspace& v, bool shared) const;
+  LeaveOut leave_out(ClassId y, double weight, VotingWorkspace& v, bool shared) const;
   void count_progress(ClassId y, double weight, Workspace& ws) const;
   void softmax(std::size_t y_at, VotingWorkspace& v) const;
   // Collects the candidates that are wrong enough to learn, and what they have met.
-  void find_lessons(const Own& own, Workspace& ws, bool shared) const;
+  void find_lessons(const LeaveOut& own, Workspace& ws, bool shared) const;
   // Steps on A and B, and on S and u.
   void update_votes(double weight, double rate, VotingWorkspace& v);
   void update_feature_votes(std::size_t y_at, double weight, double rate, VotingWorkspace& v);
@@ -214,7 +214,8 @@ class OneAgainstSome final : public Learner {
   DenseWeights predictors_;
   StableVector<ClassSums> classes_;
   std::vector<ClassTerms> ranked_;
-  KeyHistograms::Key everywhere_;  // the key that every example has; its lock guards examples_, too
+  KeyHistograms::Key
+      global_counts_;  // the key that every example has; its lock guards examples_, too
   Adaptive affinity_scale_, share_scale_, node_scale_;  // A, S and B
   // Where memory is limited: classes up to the largest that was learned, and what stops learning.
   std::size_t n_reached_ = 0;
@@ -235,8 +236,8 @@ RECALLTREE_INLINE void OneAgainstSome::with_entries(const ActiveKey& key, bool s
 
 template <class Visit>
 void OneAgainstSome::visit_frequent(bool shared, Visit visit) const {
-  SpinLock::Guard guard(const_cast<SpinLock&>(everywhere_.lock), shared);
-  for (const auto& entry : everywhere_.top(everywhere_.size))
+  SpinLock::Guard guard(const_cast<SpinLock&>(global_counts_.lock), shared);
+  for (const auto& entry : global_counts_.top(global_counts_.size))
     if (visit(entry.label)) return;
 }
 

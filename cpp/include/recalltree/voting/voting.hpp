@@ -4,7 +4,7 @@
 // A model gives
 //   rules(), unit(), examples()               what follows from its parameters, what it counted
 //   read_dense(rows, i, workspace)            dense rows as linear models see them
-//   find_key(j), had(key), weight(key)        the histogram of a feature
+//   find_key(j), document_count(key), weight(key)        the histogram of a feature
 //   with_entries(key, shared, use)            its entries, largest root first, by number
 //   prefetch_row(rows, i)                     what will be read first of the next row
 //   prefetch_entries(key, begin, end)
@@ -34,14 +34,14 @@
 #include "recalltree/base/types.hpp"
 #include "recalltree/linear/weights.hpp"
 #include "recalltree/model/workspace.hpp"
-#include "recalltree/voting/reading.hpp"
+#include "recalltree/voting/read_budget.hpp"
 #include "recalltree/voting/voting_rules.hpp"
 
 namespace recalltree {
 
 // The example that is learned, as far as it is already counted: on later passes it is left out of
 // its own counts.
-struct Own {
+struct LeaveOut {
   ClassId y = kNoClass;
   double count = 0.0;  // of its weight, in growing units
   float inverse_norm = 0.0f;
@@ -71,7 +71,7 @@ void read_example(const Model& model, const Rows& rows, std::size_t i, double ow
 }
 
 template <class Model>
-float inverse_norm(const Model& model, ClassId z, const Own& own) {
+float inverse_norm(const Model& model, ClassId z, const LeaveOut& own) {
   return z == own.left_out() ? own.inverse_norm : model.inverse_norm(z);
 }
 
@@ -82,8 +82,8 @@ VoteScales scales_of_votes(const Model& model) {
 
 // The features vote.
 template <class Model>
-void vote_of_features(const Model& model, const Own& own, std::size_t max_entries, Workspace& ws,
-                      bool shared) {
+void vote_of_features(const Model& model, const LeaveOut& own, std::size_t max_entries,
+                      Workspace& ws, bool shared) {
   VotingWorkspace& v = ws.voting;
   plan_reading(model, max_entries, v, shared);
   const ClassId left_out = own.left_out();
@@ -109,7 +109,7 @@ void vote_of_features(const Model& model, const Own& own, std::size_t max_entrie
 }
 
 template <class Model>
-void find_candidates(const Model& model, const Own& own, Workspace& ws, bool shared) {
+void find_candidates(const Model& model, const LeaveOut& own, Workspace& ws, bool shared) {
   const VotingRules& rules = model.rules();
   const std::size_t max_candidates = rules.config.max_candidates;
   VotingWorkspace& v = ws.voting;
@@ -195,7 +195,7 @@ inline void find_unread(VotingWorkspace& v) {
 
 // What the histograms did not tell of the candidates from `from` on.
 template <class Model>
-void complete_sums(const Model& model, std::size_t from, const Own& own, Workspace& ws,
+void complete_sums(const Model& model, std::size_t from, const LeaveOut& own, Workspace& ws,
                    bool shared) {
   VotingWorkspace& v = ws.voting;
   const bool leaves_out = own.left_out() != kNoClass;
@@ -234,22 +234,22 @@ void complete_sums(const Model& model, std::size_t from, const Own& own, Workspa
 
 // From candidate `from` on, with exact counts.
 template <class Model>
-void score_candidates(const Model& model, std::size_t from, const Own& own, Workspace& ws,
+void score_candidates(const Model& model, std::size_t from, const LeaveOut& own, Workspace& ws,
                       bool shared) {
   VotingWorkspace& v = ws.voting;
   const std::size_t n = v.candidates.size();
-  v.inverse_norm.resize(n), v.score.resize(n), ws.rows.resize(n);
+  v.inverse_norm.resize(n), v.score.resize(n), ws.models.resize(n);
   for (std::size_t c = from; c < n; ++c) {
-    ws.rows[c] = v.candidates[c].label;
+    ws.models[c] = v.candidates[c].label;
     v.score[c] = 0.0f;
   }
   if (!model.rules().weights_in_pairs)
-    model.predictor_scores(ws.rows.data() + from, n - from, ws.x, v.score.data() + from, shared);
+    model.predictor_scores(ws.models.data() + from, n - from, ws.x, v.score.data() + from, shared);
   if (!v.keys.empty()) complete_sums(model, from, own, ws, shared);
   const VoteScales scales = scales_of_votes(model);
   for (std::size_t c = from; c < n; ++c) {
-    v.inverse_norm[c] = inverse_norm(model, ws.rows[c], own);
-    v.score[c] += scales.score(v.candidates[c].sums, v.inverse_norm[c], model.bias(ws.rows[c]));
+    v.inverse_norm[c] = inverse_norm(model, ws.models[c], own);
+    v.score[c] += scales.score(v.candidates[c].sums, v.inverse_norm[c], model.bias(ws.models[c]));
   }
   ws.work.predictor_evaluations += n - from;
 }
@@ -326,7 +326,7 @@ VoteShares share_votes(const Model& model, const Rows& rows, std::size_t i,
                             (A * model.inverse_norm(y) + S * v.keys[k].rarity);
         });
     if (rules.weights_in_pairs) continue;
-    const RowContents row = model.predictors().contents(y);
+    const ModelContents row = model.predictors().contents(y);
     for (std::size_t k = 0; k < n_features; ++k)
       found.predictors[c * n_features + k] =
           row.weights[found.features[k]] * ws.x.dense.data()[found.features[k]];

@@ -11,7 +11,7 @@
 namespace recalltree {
 
 // One example's, for rows in the order in which they were asked. Dense rows leave it empty.
-struct Found {
+struct LookupCache {
   std::size_t n_rows = 0;              // also such as did not exist yet
   std::vector<SparseColumn*> columns;  // by feature
   std::vector<const void*> buckets;    // of the columns when the example was new: weights are where
