@@ -99,6 +99,16 @@ bool has_learning_fields(const Arrays& arrays, const State& state) {
   return has_all;
 }
 
+// Whether any of the arrays is there.
+template <class Arrays>
+bool has_any_field(const Arrays& arrays, const State& state) {
+  bool has_any = false;
+  Arrays::fields(arrays, [&](const char* name, const auto&, Field = {}) {
+    has_any = has_any || state.has(name);
+  });
+  return has_any;
+}
+
 inline std::size_t bytes_of(const Array& array) {
   return array.size * (array.kind == 'e' || array.kind == 'H' ? 2 : 4);
 }

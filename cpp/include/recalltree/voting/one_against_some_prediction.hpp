@@ -74,6 +74,8 @@ class OneAgainstSomePrediction : public Base {
     return std::make_unique<VotingWorkspace>();
   }
 
+  void prepare_prediction(std::size_t n_rows, Team) const override { store().prepare_for(n_rows); }
+
   void score(const Rows& rows, std::size_t i, Workspace& workspace) const override {
     auto& ws = static_cast<VotingWorkspace&>(workspace);
     read_example(store(), rows, i, 0.0, this->n_classes_seen(), ws);

@@ -10,6 +10,7 @@
 //   find_pairs(y, keys, threads, found)   which of the keys a class may know, from `found` on,
 //   visit_pairs(y, keys, found, threads, visit)   and what: visit(position, slot, count, weight)
 //   forest, predictors()                  trees that vote (KeyForestPrediction), dense predictors
+//   prepare_for(n)                        before so many rows are predicted
 //   prefetch_row(rows, i), prefetch_entries(key, begin, end), prefetch_class(y), prefetch_pairs(y)
 // Two are there: VoteStore, in tables that learn, and MappedVoteStore, in the arrays of a file.
 #pragma once
@@ -177,9 +178,9 @@ inline float kept_if(bool condition, float number) {
 // What a candidate knows of some keys, as far as their histograms did not tell. For the class that
 // is left out, `own_root` takes the place of the roots.
 template <class Store>
-void add_pairs(const Store& store, float S, ClassId label, std::span<const AskedKey> keys,
-               std::span<const PairGuess> guesses, const float* own_root, Sums& candidate,
-               VotingWorkspace& ws) {
+RECALLTREE_INLINE void add_pairs(const Store& store, float S, ClassId label,
+                                 std::span<const AskedKey> keys, std::span<const PairGuess> guesses,
+                                 const float* own_root, Sums& candidate, VotingWorkspace& ws) {
   Sums sums = candidate;
   std::uint64_t found = 0;
   store.visit_pairs(label, keys, guesses, ws.threads,
