@@ -18,6 +18,7 @@
 #include "recalltree/file/mapped_key_forest.hpp"
 #include "recalltree/file/mapped_weights.hpp"
 #include "recalltree/file/vote_index.hpp"
+#include "recalltree/voting/read_budget.hpp"
 #include "recalltree/voting/vote_store.hpp"
 
 namespace recalltree {
@@ -117,7 +118,7 @@ class MappedVoteStore {
       for (const auto& [k, place] : found) {
         std::size_t at = begin + place;
         // A guess may be wrong.
-        if (at >= end || pairs_.keys[at] != keys[k].key) at = gallop(begin, end, keys[k].key);
+        if (at >= end || pairs_.keys[at] != keys[k].key) at = search(begin, end, keys[k].key);
         if (at < end && pairs_.keys[at] == keys[k].key)
           visit(k, static_cast<std::uint32_t>(at - begin), pairs_.counts[at], widen(weights[at]));
       }
@@ -133,7 +134,14 @@ class MappedVoteStore {
               pairs_.accumulators.empty() ? 0.0f : pairs_.accumulators[i]);
     });
   }
-  void prefetch_row(const Rows&, std::size_t) const {}
+  void prefetch_row(const Rows& rows, std::size_t i) const {
+    if (index() == nullptr) return;
+    rows.visit(i, [&](std::uint32_t j, float) {
+      ActiveKey key{j, 0.0f, 0.0f};
+      find_key(key);
+      prefetch_entries(key, 0, kReadTogether + 1);
+    });
+  }
   void prefetch_entries(const ActiveKey& key, std::size_t begin, std::size_t end) const {
     if (key.place == ActiveKey::kNoKey) return;
     const std::size_t first = keys_.offsets[key.place] + begin;
@@ -174,7 +182,7 @@ class MappedVoteStore {
                           PairGuess* found) const {
     std::size_t at = begin;
     for (std::uint32_t k = 0; k < keys.size() && at < end; ++k) {
-      at = gallop(at, end, keys[k].key);
+      at = search(at, end, keys[k].key);
       if (at < end && pairs_.keys[at] == keys[k].key)
         *found++ = {k, static_cast<std::uint32_t>(at - begin)};
     }
@@ -188,13 +196,10 @@ class MappedVoteStore {
   static std::size_t weight_bytes(const Array& weights) { return weights.kind == 'f' ? 4 : 2; }
   const VoteIndex* index() const { return index_.load(std::memory_order_acquire); }
   // Where a key is among the sorted pairs [begin, end), or the first that is larger.
-  std::size_t gallop(std::size_t begin, std::size_t end, std::uint32_t key) const {
-    std::size_t step = 1;
-    while (begin + step < end && pairs_.keys[begin + step] < key) begin += step, step *= 2;
-    const auto first = pairs_.keys.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto last =
-        pairs_.keys.begin() + static_cast<std::ptrdiff_t>(std::min(begin + step + 1, end));
-    return static_cast<std::size_t>(std::lower_bound(first, last, key) - pairs_.keys.begin());
+  std::size_t search(std::size_t begin, std::size_t end, std::uint32_t key) const {
+    const auto keys = pairs_.keys.subspan(begin, end - begin);
+    return begin + static_cast<std::size_t>(std::lower_bound(keys.begin(), keys.end(), key) -
+                                            keys.begin());
   }
   void check_keys(const OneAgainstSomeConfig& config) const;
 
