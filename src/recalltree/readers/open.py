@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recalltree.parameters import defaults_of
-from recalltree.readers.formats import FORMATS, TEXT_FORMATS, format_of
+from recalltree.readers.formats import FORMATS, format_of
 from recalltree.readers.options import RowOptions, check_options
 from recalltree.readers.parameters import ROWS
 from recalltree.readers.reader import RowReader
@@ -135,10 +135,8 @@ def open_rows(
     elif format not in FORMATS:
         raise ValueError(f"format must be 'auto' or one of {', '.join(FORMATS)}; got {format!r}")
     options = check_options(given, n_features=n_features, bits=bits)
-    if options.format in TEXT_FORMATS:
-        rows: Any = TextRows(options)
-    else:
-        rows = _table_rows(options)
+    is_table = FORMATS[options.format].is_table
+    rows: Any = _table_rows(options) if is_table else TextRows(options)
     return RowReader(sources, options, rows, rows.n_features, state)
 
 
