@@ -28,7 +28,7 @@ from recalltree.inspection.explainer import explain
 from recalltree.inspection.explanation import Explanation
 from recalltree.labels import Growth, LabelTable, as_labels
 from recalltree.model_file.model import TRAINING
-from recalltree.parameters import Table
+from recalltree.parameters import Table, list_choices
 from recalltree.validation import (
     Matrix,
     check_matrix,
@@ -45,6 +45,10 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
 
     #: What its parameters are; the command line makes options of them.
     _parameters: ClassVar[Table]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        list_choices(cls, getattr(cls, "_parameters", {}))
 
     def __init__(
         self,

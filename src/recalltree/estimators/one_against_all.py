@@ -23,8 +23,8 @@ class OneAgainstAllClassifier(OnlineClassifier):
         Let each example teach its own class and this many of the others, drawn at random and
         weighted to make up for those left out (the paper's negative gradient subsampling). None is
         all of them. Prediction always compares all classes.
-    loss : str, default="logistic"
-        Loss of the binary linear models, one of ``recalltree.losses.LOSSES``.
+    loss : {...}, default="logistic"
+        Loss of the binary linear models.
     learning_rate : float, default=1.0
         Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
     l2 : float, default=0.0

@@ -58,8 +58,8 @@ class RecallTreeClassifier(TreeClassifier):
         logistic loss, if it thinks itself less probable than that. Most candidates do, most of the
         time, and leaving them alone makes learning quicker and the model smaller, with no more
         errors. 0 is the paper's: every candidate learns from every example.
-    loss : str, default="logistic"
-        Loss of the binary linear models, one of ``recalltree.losses.LOSSES``.
+    loss : {...}, default="logistic"
+        Loss of the binary linear models.
     learning_rate : float, default=1.0
         Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
     l2 : float, default=0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recalltree.parameters import defaults_of
+from recalltree.parameters import defaults_of, list_choices
 from recalltree.readers.formats import FORMATS, format_of
 from recalltree.readers.options import RowOptions, check_options
 from recalltree.readers.parameters import ROWS
@@ -52,7 +52,7 @@ def open_rows(
     ----------
     paths : str, path, open binary file, or sequence of these
         Files, patterns such as ``"day-*.vw.gz"``, or ``"-"`` for standard input.
-    format : {"auto", "svmlight", "vw", "fasttext", "csv", "tsv", "parquet", "arrow", "jsonl"}
+    format : {...}
         ``"auto"`` tells it by the names of the files, or else by their first line.
     batch_rows : int, default=4096
         Rows of a batch. A batch of very wide rows has fewer.
@@ -138,6 +138,9 @@ def open_rows(
     is_table = FORMATS[options.format].is_table
     rows: Any = _table_rows(options) if is_table else TextRows(options)
     return RowReader(sources, options, rows, rows.n_features, state)
+
+
+list_choices(open_rows, ROWS)
 
 
 def _table_rows(options: RowOptions) -> Any:
