@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <shared_mutex>
 #include <vector>
 
 #include "recalltree/base/thread_team.hpp"
@@ -65,7 +66,7 @@ void Predictor::score_rows(const Rows& rows, std::size_t begin, std::size_t end,
 
 void Predictor::for_each_row(const Rows& rows, std::size_t n_threads,
                              const std::function<Emit(std::size_t)>& make_emit) const {
-  std::shared_lock lock(mutex_);
+  std::shared_lock reading(lock());
   const auto prepared = prepare_prediction(rows.n_rows);
   const std::size_t team = std::min(n_threads, rows.n_rows / kPiece + 1);
   // Several pieces for each of several threads, so that they end at about the same time.

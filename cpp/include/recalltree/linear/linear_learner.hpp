@@ -51,7 +51,7 @@ class LinearLearner {
                   importance + begin, rate, ws, shared, negative_floor);
   }
 
-  void save(State& state) {
+  void save(State& state) const {
     state.put("scale.features", scale.scale());
     state.put("scale.sums", std::vector<double>{scale.norm_sum(), scale.weight_sum()});
   }
