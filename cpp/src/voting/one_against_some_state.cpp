@@ -16,7 +16,7 @@ std::vector<std::pair<ClassId, double>> OneAgainstSome::frequent_classes() const
   return all;
 }
 
-State OneAgainstSome::save() {
+State OneAgainstSome::save() const {
   State state;
   save_common(state);
   histograms_.save(state);

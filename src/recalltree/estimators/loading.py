@@ -80,7 +80,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = Fals
         clf = _with_parameters(classifier, model.parameters)
         clf._take_model(model, container, mapped=mmap)
         if verify and clf._is_mapped:
-            clf._core.check()
+            clf._fitted.core.check()
     except ValueError as error:
         raise ModelFileError(f"{path}: {str(error).removeprefix('state: ')}") from error
     return clf

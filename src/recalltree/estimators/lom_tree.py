@@ -162,9 +162,9 @@ class LOMTreeClassifier(TreeClassifier):
 
     def _classes_by_frequency(self) -> NDArray[np.int64]:
         # Counts are kept in leaves only: the answers of the fullest leaves come first.
-        tree = self._fitted_core().tree()
+        tree = self._fitted.core.tree()
         leaves = tree["left"] < 0
         weight = np.bincount(
-            tree["majority"][leaves], tree["min_count"][leaves], minlength=len(self._labels)
+            tree["majority"][leaves], tree["min_count"][leaves], minlength=len(self._fitted.labels)
         )
         return np.argsort(-weight, kind="stable")

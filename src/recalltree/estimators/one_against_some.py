@@ -242,9 +242,10 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         return np.exp(scores.astype(np.float64) - best.astype(np.float64))
 
     def _scores_per_row(self) -> int:
-        return min(self._fitted_core().max_candidates_now, self._fitted_core().n_classes_seen)
+        core = self._fitted.core
+        return min(core.max_candidates_now, core.n_classes_seen)
 
     def _classes_by_frequency(self) -> NDArray[np.int64]:
-        frequent, _ = self._fitted_core().frequent_classes()
-        others = np.setdiff1d(np.arange(len(self._labels)), frequent)
+        frequent, _ = self._fitted.core.frequent_classes()
+        others = np.setdiff1d(np.arange(len(self._fitted.labels)), frequent)
         return np.concatenate([frequent.astype(np.int64), others])

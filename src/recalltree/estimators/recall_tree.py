@@ -219,9 +219,9 @@ class RecallTreeClassifier(TreeClassifier):
         }
 
     def _scores_per_row(self) -> int:
-        return self._fitted_core().max_candidates_now
+        return self._fitted.core.max_candidates_now
 
     def _classes_by_frequency(self) -> NDArray[np.int64]:
-        seen, _ = self._fitted_core().histogram(0)
-        unseen = np.setdiff1d(np.arange(len(self._labels)), seen)
+        seen, _ = self._fitted.core.histogram(0)
+        unseen = np.setdiff1d(np.arange(len(self._fitted.labels)), seen)
         return np.concatenate([seen.astype(np.int64), unseen])

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recalltree.inspection.nodes import NodeTable, node_table
+from recalltree.moment import at_one_moment
 
 
+@at_one_moment
 def class_counts(clf: Any, nodes: NodeTable | None = None) -> NDArray[np.float64] | None:
     """Return the weight of the examples of each class, or None if the model does not count them.
 
@@ -31,7 +33,7 @@ def class_counts(clf: Any, nodes: NodeTable | None = None) -> NDArray[np.float64
     >>> class_counts(clf)
     array([1., 2.])
     """
-    core = clf._fitted_core()
+    core = clf._check_fitted().core
     n_classes = len(clf.classes_)
     if hasattr(core, "frequent_classes"):  # one-against-some counts them for themselves
         class_ids, counts = core.frequent_classes()
@@ -47,6 +49,7 @@ def class_counts(clf: Any, nodes: NodeTable | None = None) -> NDArray[np.float64
     return _sums(nodes.class_ids, nodes.counts, n_classes)
 
 
+@at_one_moment
 def find_class(clf: Any, label: Any, nodes: NodeTable | None = None) -> dict[str, Any]:
     """Return what a model knows of one class.
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recalltree.moment import at_one_moment
+
 
 @dataclass(frozen=True)
 class NodeTable:
@@ -73,6 +75,7 @@ class NodeTable:
         return np.split(order, np.cumsum(np.bincount(self.depth))[:-1])
 
 
+@at_one_moment
 def node_table(clf: Any) -> NodeTable | None:
     """Return the nodes of an estimator's tree, or None if it has none.
 
@@ -93,7 +96,7 @@ def node_table(clf: Any) -> NodeTable | None:
     >>> len(nodes), float(nodes.total[nodes.root]), nodes.candidates(nodes.root)
     (3, 3.0, (array([1, 0]), array([2., 1.])))
     """
-    core = clf._fitted_core()
+    core = clf._check_fitted().core
     tree = getattr(clf, "tree_", None)
     if tree is None:
         return None

@@ -131,7 +131,7 @@ class OneAgainstSome final : public Learner {
   };
   PairsMemory pairs_memory() const;
 
-  State save() override;
+  State save() const override;
   void load(const State& state) override;
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
