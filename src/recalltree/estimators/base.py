@@ -40,6 +40,9 @@ from recalltree.validation import (
     make_rows,
 )
 
+#: Estimators by the name of their algorithm in model files and on the command line. Each adds itself.
+CLASSIFIERS: dict[str, type[OnlineClassifier]] = {}
+
 
 class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
     """Base class of the estimators; not to be used by itself."""
@@ -50,6 +53,8 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         list_choices(cls, getattr(cls, "_parameters", {}))
+        if "_algorithm" in vars(cls):  # not of a class that a user derives from one of ours
+            CLASSIFIERS[cls._algorithm] = cls
 
     def __init__(
         self,
