@@ -151,3 +151,8 @@ def test_the_shell_is_given_completions(monkeypatch):
 def test_options_are_made_once_for_each_parameter():
     names = [option.name for option in estimator_options()]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "inspect", "explain"])
+def test_commands_that_use_a_model_map_it(command):
+    assert options_of(command)["mmap"].default is True

@@ -106,7 +106,9 @@ void bind_prediction(nb::class_<Model>& c) {
       "rows"_a, "n_threads"_a);
   c.def("memory_bytes", reading(+[](const Model& m) {
           nb::dict out;
-          for (const auto& [part, bytes] : m.memory()) out[part.c_str()] = bytes;
+          // Of a part that a model does not have, a file holds an offset.
+          for (const auto& [part, bytes] : m.memory())
+            if (bytes > sizeof(std::uint64_t)) out[part.c_str()] = bytes;
           return out;
         }));
   c.def_prop_ro("work", reading(+[](const Model& m) {

@@ -169,6 +169,8 @@ void bind(nb::module_& m, const char* name) {
       "memory_budget"_a = standard.memory_budget, "feature_dropout"_a = standard.feature_dropout);
   c.def_prop_ro("config", &config_of<Model>)
       .def("predictor", reading(&predictor<Model>), "class_id"_a)
+      .def("class_examples",
+           reading(+[](const Model& t) { return to_numpy(t.class_examples()); }))
       .def("frequent_classes",
            reading(+[](const Model& t) { return labels_and_counts(t.frequent_classes()); }))
       .def("key_nodes", reading(&key_nodes<Model>), "rows"_a)

@@ -88,6 +88,7 @@ void use(const Model& model, bool sparse) {
   if constexpr (requires { model.rules(); }) {
     share_votes(model, data().rows(sparse), 0, {0, 1, 2});
     model.frequent_classes();
+    model.class_examples();
     model.visit_class(0, [](std::uint32_t, float, float, float) {});
   } else if constexpr (requires { model.predictors(); }) {
     model.predictors().contents(0);

@@ -16,7 +16,7 @@ using namespace recalltree;
 
 namespace {
 
-constexpr std::size_t kRows = 1200, kFeatures = 24, kClasses = 60, kBatch = 40;
+constexpr std::size_t kRows = 400, kFeatures = 24, kClasses = 40, kBatch = 20;
 
 // Rows in the order of their labels, so that every batch brings classes.
 std::vector<std::int64_t> by_label(const ClassData& data) {

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from recalltree.validation import is_sparse
+
 _INT64 = np.iinfo(np.int64)
 
 _KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats"}
@@ -53,6 +55,12 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
         ...
     ValueError: y mixes labels of type int and str; give labels of one type, ...
     """
+    if is_sparse(y):
+        raise ValueError(
+            f"{name} is a sparse matrix of shape {y.shape}, and must be an array with the label of "
+            f"each row of X. If {name} marks the classes of each row, this learns them one by one: "
+            f"rows, labels = {name}.nonzero(), then X[rows] and labels in place of X and {name}."
+        )
     # A list is looked at element by element: NumPy would turn ["a", 1] into ["a", "1"] in silence.
     values = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     if values.ndim != 1:

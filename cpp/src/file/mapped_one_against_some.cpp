@@ -150,6 +150,12 @@ ClassView MappedOneAgainstSome::class_view(ClassId y) const {
           state_.has(accumulators) ? state_.get<float>(accumulators)[y] : 0.0f};
 }
 
+std::vector<double> MappedOneAgainstSome::class_examples() const {
+  std::vector<double> all;
+  for (ClassId y = 0; y < n_classes(); ++y) all.push_back(class_sums_[2 * y] / unit_);
+  return all;
+}
+
 std::vector<std::pair<ClassId, double>> MappedOneAgainstSome::frequent_classes() const {
   std::vector<std::pair<ClassId, double>> all;
   visit_frequent(Threads::one, [&](ClassId label) {

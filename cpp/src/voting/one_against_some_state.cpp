@@ -9,6 +9,12 @@ ClassView OneAgainstSome::class_view(ClassId y) const {
   return {sums.examples / unit(), sums.count / unit(), ranked_[y].bias, sums.bias_accumulator};
 }
 
+std::vector<double> OneAgainstSome::class_examples() const {
+  std::vector<double> all;
+  for (ClassId y = 0; y < n_classes(); ++y) all.push_back(classes_[y].examples / unit());
+  return all;
+}
+
 std::vector<std::pair<ClassId, double>> OneAgainstSome::frequent_classes() const {
   std::vector<std::pair<ClassId, double>> all;
   for (const auto& entry : global_counts_.top(global_counts_.size))

@@ -246,6 +246,7 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         return min(core.max_candidates_now, core.n_classes_seen)
 
     def _classes_by_frequency(self) -> NDArray[np.int64]:
-        frequent, _ = self._fitted.core.frequent_classes()
-        others = np.setdiff1d(np.arange(len(self._fitted.labels)), frequent)
-        return np.concatenate([frequent.astype(np.int64), others])
+        examples = np.zeros(len(self._fitted.labels))
+        learned = self._fitted.core.class_examples()
+        examples[: len(learned)] = learned
+        return np.argsort(-examples, kind="stable")

@@ -20,7 +20,8 @@ class NodeTable:
     root : int
     left, right, parent, depth : ndarray of int
     total : ndarray of float
-        Weight of the examples that came to a node, those that only passed through it included.
+        Weight of the examples that came to a node, those that only passed through it included. Of
+        a LOMTree, those that the leaves below have counted: a leaf that is split forgets its own.
     n_labels : ndarray of int
         How many labels these examples had.
     recall : ndarray of float

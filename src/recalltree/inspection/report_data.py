@@ -48,7 +48,7 @@ def report_data(clf: Any, evaluation: Evaluation | None) -> dict[str, Any]:
     core = clf._check_fitted().core
     nodes = node_table(clf)
     found = summary(clf, nodes)
-    counts = class_counts(clf, nodes)
+    counts = class_counts(clf)
     results = None if evaluation is None else _results(evaluation, len(clf.classes_))
     rows = None if results is None else results["rows"]
     shown_classes = _most_frequent(counts, rows, len(clf.classes_))
@@ -217,7 +217,8 @@ def _tree(
 
 def _note(n_shown: int, n_nodes: int, bounded: bool) -> str:
     what = "recall bound" if bounded else "share of examples with the label that is answered"
-    text = f"The root is on top. Width is the number of examples, colour the {what}."
+    width = "number of examples" if bounded else "number of examples that leaves have counted"
+    text = f"The root is on top. Width is the {width}, colour the {what}."
     if bounded:
         text += " Where nothing hangs below a node, routes end."
     if n_shown < n_nodes:

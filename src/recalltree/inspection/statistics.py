@@ -59,7 +59,7 @@ def summary(clf: Any, nodes: NodeTable | None = None) -> dict[str, Any]:
         "memory_by_part": {name: int(size) for name, size in clf.memory_by_part_.items()},
         "work": dict(clf.work_),
     }
-    counts = class_counts(clf, nodes)
+    counts = class_counts(clf)
     if counts is not None:
         found["class_frequency"] = class_frequency(counts)
     if nodes is not None:

@@ -35,6 +35,8 @@ class MappedOneAgainstSome final : public MappedModel {
   // Calls visit(key, count, weight, accumulator) for all that a class has met.
   template <class Visit>
   void visit_class(ClassId y, Visit visit) const;
+  // The weight of the examples of every class, those of later passes not counted again.
+  std::vector<double> class_examples() const;
   // The most frequent classes and the weight of their examples, as many as a histogram holds.
   std::vector<std::pair<ClassId, double>> frequent_classes() const;
 

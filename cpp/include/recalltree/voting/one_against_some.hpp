@@ -66,6 +66,8 @@ class OneAgainstSome final : public Learner {
       visit(pair.key(), pair.count, pair.weight, pair.accumulator);
     });
   }
+  // The weight of the examples of every class, those of later passes not counted again.
+  std::vector<double> class_examples() const;
   // The most frequent classes and the weight of their examples, as many as a histogram holds.
   std::vector<std::pair<ClassId, double>> frequent_classes() const;
 
