@@ -20,7 +20,16 @@ from experiments.data.catalogue import DENSE, KINDS
 from experiments.data.task import ArrayTask
 from experiments.experiment import Experiment
 from experiments.measured import learn_and_test
-from experiments.report.section import Section, by_set, group, percent, values, with_error
+from experiments.report.section import (
+    FAILS,
+    HOLDS,
+    Section,
+    by_set,
+    group,
+    percent,
+    values,
+    with_error,
+)
 from experiments.statistics import mean_and_error
 from experiments.store import Record, Unit
 from recalltree.reference import RecallTreeReference
@@ -107,6 +116,7 @@ def section(records: Sequence[Record]) -> Section:
             [*(name.replace("_", " ") for name in CHOICES), "error", "recall", "train µs", "MB"],
             _combination_rows(found),
         )
+        find(page, key[0], found)
     for key, found in by_set(kinds.get(("shares",), []), "n_classes").items():
         result = found[0]["result"]
         page.say(
@@ -123,6 +133,20 @@ def section(records: Sequence[Record]) -> Section:
             ],
         )
     return page
+
+
+def find(page: Section, name: str, found: Sequence[Record]) -> None:
+    """Add the choices of figure 2 beside the package's defaults."""
+    cells = group(found, *CHOICES)
+    papers = cells.get(("entropy", "update_first", "path"))
+    defaults = cells.get(tuple(tried[0] for tried in CHOICES.values()))
+    if papers and defaults:
+        theirs, best = (mean_and_error(values(same, "error"))[0] for same in (papers, defaults))
+        page.find(
+            "The weights, the order and the path features of figure 2 give a good tree",
+            HOLDS if theirs <= best else FAILS,
+            f"{name}: {percent(theirs)}% so, {percent(best)}% with the defaults of this package",
+        )
 
 
 def _combination_rows(found: Sequence[Record]) -> list[list[str]]:

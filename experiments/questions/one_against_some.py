@@ -184,14 +184,14 @@ def _sets(page: Section, records: Sequence[Record]) -> None:
         µs per example; evaluations: linear, per prediction. Where all negatives of one-against-all
         would take too long, it has sampled negatives, and is tested on fewer rows."""
     )
-    for key, found in groups.items():
-        if text := verdict(key[0], found):
-            page.say(text)
     page.figure(
         "one-against-some-error",
         "Test error after one pass with defaults",
         partial(draw_bars, groups=groups),
     )
+    for key, found in groups.items():
+        if text := verdict(key[0], found):
+            page.say(text)
 
 
 def _show_tuned(page: Section, records: Sequence[Record], probes: Sequence[Record]) -> None:
@@ -281,6 +281,11 @@ def _show_text(page: Section, name: str, found: dict[str, Record]) -> None:
             for a in shown
         ],
     )
+    page.figure(
+        f"one-against-some-{name}-{n_train}",
+        f"Progressive error on {name}, in order",
+        partial(draw_curves, found={a: found[a] for a in shown}),
+    )
     for a, n in lengths.items():
         if n < n_train:
             page.say(f"{NAMES[a]} learned {n:,} words: more take too much time or memory.")
@@ -297,12 +302,7 @@ def _show_text(page: Section, name: str, found: dict[str, Record]) -> None:
         )
     alike = {a: found[a] for a in shown if lengths[a] == n_train}
     if OURS in alike and len(alike) > 1:
-        page.say(_text_verdict(name, alike))
-    page.figure(
-        f"one-against-some-{name}-{n_train}",
-        f"Progressive error on {name}, in order",
-        partial(draw_curves, found={a: found[a] for a in shown}),
-    )
+        page.say(_text_verdict(page, name, alike))
 
 
 def _show_settings(page: Section, records: Sequence[Record]) -> None:
@@ -342,12 +342,17 @@ def error_after(n: int, record: Record) -> float | None:
     return float(np.interp(n, examples, wrong)) / n
 
 
-def _text_verdict(name: str, found: dict[str, Record]) -> str:
+def _text_verdict(page: Section, name: str, found: dict[str, Record]) -> str:
     errors = {a: r["result"]["progressive_error"] for a, r in found.items()}
     best = min((a for a in errors if a != OURS), key=lambda a: errors[a])
     judged = {a: found[a]["result"]["n_judged"] for a in (OURS, best)}
     wrong = {a: round(errors[a] * n) for a, n in judged.items()}
     test = n_minus_1_chi_squared(wrong[OURS], judged[OURS], wrong[best], judged[best])
+    page.answer(
+        "Does it predict the next word of a text better?",
+        "yes" if errors[OURS] < errors[best] and test.p_value < 0.05 else "no",
+        f"{name}: {percent(errors[OURS], 2)}% against {percent(errors[best], 2)}% ({NAMES[best]})",
+    )
     compared = "below" if errors[OURS] < errors[best] else "above"
     return (
         f"One-against-some is {compared} the best of the others on {name}: "

@@ -283,6 +283,13 @@ def section(records: Sequence[Record]) -> Section:
                     f"Error on held-out rows of {name}, one change at a time",
                     partial(draw, cells={pair: cells[pair] for pair in shown}),
                 )
+        usual = group([r for r in found if r["unit"]["kind"] == "estimator"], "what", "value")
+        better = [": ".join(p) for p in usual if compared(p, usual).startswith("better")]
+        page.answer(
+            "Are the defaults good ones?",
+            "in part" if better else "yes",
+            f"{name}: {', '.join(better) if better else 'no change of one'} is clearly better",
+        )
     return page
 
 

@@ -146,11 +146,11 @@ def section(records: Sequence[Record]) -> Section:
             ["method", "classes", "training rows", *MEASURES.values(), "error", "recall", "MB"],
             [row(key[0], same) for key, same in cells.items()],
         )
-        page.say(growth(name, cells))
-        page.say(most(name, cells))
         page.figure(
             f"scaling-{name}", f"Work and time per example on {name}", partial(draw, cells=cells)
         )
+        page.say(growth(page, name, cells))
+        page.say(most(name, cells))
     return page
 
 
@@ -183,7 +183,7 @@ def row(algorithm: str, same: list[Record]) -> list[str]:
     ]
 
 
-def growth(name: str, cells: Cells) -> str:
+def growth(page: Section, name: str, cells: Cells) -> str:
     """Say how many times more an example takes with many classes than with 1,000."""
     said = []
     for algorithm in ALGORITHMS:
@@ -200,6 +200,12 @@ def growth(name: str, cells: Cells) -> str:
         is_within = "yes" if max(times) <= GROWTH else "no"
         if is_within == "yes" and mean(many, "n_classes_seen") < 0.9 * TO:
             is_within = f"not tried up to {TO:,}"
+        if not _place(algorithm):
+            page.answer(
+                f"Does time per example at most double from {FROM:,} to {TO:,} classes?",
+                "yes" if is_within == "yes" else "no",
+                f"{name}: {number(times[0])} times in training, {number(times[1])} in prediction",
+            )
         listed = "; ".join(f"{MEASURES[m]} {number(f)}" for m, f in factors.items())
         asked = f" (at most {GROWTH:g} in time asked: {is_within})" if not _place(algorithm) else ""
         said.append(
