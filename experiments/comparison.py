@@ -33,6 +33,15 @@ COSTS = {
 }
 
 
+def duration(seconds: float) -> str:
+    """Return a time as it stands in notes.
+
+    >>> duration(300), duration(16_000)
+    ('5 minutes', '4.4 hours')
+    """
+    return f"{seconds / 60:.0f} minutes" if seconds < 3600 else f"{seconds / 3600:.1f} hours"
+
+
 def amount(record: Record) -> tuple[float, ...]:
     """Return how thorough a training was: rows, limit of passes, probes, negatives."""
     unit, result = record["unit"], record["result"]
@@ -130,12 +139,12 @@ class Comparison:
         else:
             said.append("not run")
         short = not found or (kind == "tuned" and probes < STANDARD_PROBES)
-        if kind == "tuned" and short and (hours := self._tuning_hours(name, algorithm)):
-            said.append(f"{STANDARD_PROBES} probes would take about {number(hours)} hours")
+        if kind == "tuned" and short and (seconds := self._tuning_seconds(name, algorithm)):
+            said.append(f"{STANDARD_PROBES} probes would take about {duration(seconds)}")
         return said
 
-    def _tuning_hours(self, name: str, algorithm: str) -> float | None:
-        """Estimate the hours of all probes: from default training, over the rows they learn."""
+    def _tuning_seconds(self, name: str, algorithm: str) -> float | None:
+        """Estimate the time of all probes: from default training, over the rows they learn."""
         default = self.of(name, algorithm)
         if not default:
             return None
@@ -143,7 +152,7 @@ class Comparison:
         share = 1 - VALIDATION_SHARE if small else VALIDATION_SHARE
         seconds = share * self.mean(name, algorithm, "train_seconds")
         seconds *= self.largest(name)[0] / default[0]["result"]["n_train"]
-        return STANDARD_PROBES * seconds / 3600
+        return STANDARD_PROBES * seconds
 
     def negatives(self) -> list[str]:
         """Say what more sampled negatives change, and what all of them would take."""
@@ -164,8 +173,8 @@ class Comparison:
                 text += f" The last step changes the error by {percent(change, 2)} points"
                 text += ", less than half a point." if change < ENOUGH else "."
             if estimate:
-                hours = estimate / 3600 * self.largest(name)[0] / found[-1]["result"]["n_train"]
-                text += f" All of them would take about {number(hours)} hours (estimated)."
+                seconds = estimate * self.largest(name)[0] / found[-1]["result"]["n_train"]
+                text += f" All of them would take about {duration(seconds)} (estimated)."
             said.append(text)
         return said
 

@@ -111,7 +111,7 @@ def section(records: Sequence[Record]) -> Section:
     kinds = group(records, "kind")
     for key, found in by_set(kinds.get(("combination",), [])).items():
         n_train = found[0]["result"]["n_train"]
-        page.say(f"Test error on **{key[0]}**, {n_train:,} training rows, one pass, in per cent:")
+        page.say(f"Test error on **{key[0]}**, {n_train:,} training rows, one pass:")
         page.table(
             [*(name.replace("_", " ") for name in CHOICES), "error", "recall", "train µs", "MB"],
             _combination_rows(found),
@@ -120,9 +120,10 @@ def section(records: Sequence[Record]) -> Section:
     for key, found in by_set(kinds.get(("shares",), []), "n_classes").items():
         result = found[0]["result"]
         page.say(
-            f"""Test error of the plain reference on {key[-1]:,} classes of **{key[0]}**,
-            {result["n_train"]:,} training rows, with the example counted in the share of the side
-            it would go to, and with the shares of figure 2b; in brackets, the nodes of the tree:"""
+            f"""Figure 2b weights the entropies of the children without the example that is being
+            routed; this package counts it. Test error of the plain reference with both rules, on
+            {key[-1]:,} classes of **{key[0]}** ({result["n_train"]:,} training rows); in brackets,
+            the nodes of the tree:"""
         )
         cells = group(found, "router_weighting", "rule")
         page.table(

@@ -85,14 +85,13 @@ def section(records: Sequence[Record]) -> Section:
     """Return the section."""
     page = Section()
     page.say(
-        f"""The labels of the second half are permuted. *Restarted* is a model that knows nothing
-        when the change comes; *undisturbed*, one whose labels do not change. Progressive error
-        (each row is predicted just before it is learned) in the fiftieths of the stream that end a
-        twentieth, a tenth and a fifth of the stream after the change, and at its end. Recovered: a
-        tenth of the stream after the change, the error is at most {RECOVERED:g} times that of a
-        restarted model without decay. The last column has the restarted model with the same
-        half-life: what is more than 1 there is not due to counts that fade, but to what does not
-        fade, the weights."""
+        f"""The labels of the second half are permuted. A *restarted* model knows nothing when the
+        change comes; the labels of an *undisturbed* one do not change. The table has the
+        progressive error 5, 10 and 20% of the stream after the change and at the end, each over a
+        fiftieth of the stream. A model has recovered if its error 10% after the change is at most
+        {RECOVERED:g} times that of a restarted model without decay. The last column compares with
+        a restarted model that has the same half-life: a ratio above 1 is due to the weights, which
+        do not fade."""
     )
     rows: list[list[str]] = []
     verdicts: list[str] = []
@@ -193,15 +192,15 @@ def verdict(page: Section, name: str, algorithm: str, curves: Curves) -> str:
     if best[2] is not None and by_weights is not None and by_weights > RECOVERED:
         left = percent(0.5 ** (WITHIN / best[2]))
         slow = (
-            f" Counts are not all that is slow: of the old ones, {left}% are left by then, and it "
-            f"makes {by_weights:.2f} times the errors of a restarted one with the same half-life. "
-            "The weights of predictors and routers do not fade."
+            f" Old counts are not the only reason: {left}% of them are left by then, and it still "
+            f"makes {by_weights:.2f} times the errors of a restarted model with the same half-life."
+            " The weights of predictors and routers do not fade."
         )
     return (
         f"**{name}**, {NAMES[algorithm]}: a tenth of the stream after the change the error is "
         f"{percent(error_at(curves[best], 0.5 + WITHIN))}% with {half_life}, the best of those "
-        f"tried, where a restarted model has {percent(hoped)}%. {recovers} within a tenth of the "
-        f"stream ({changed[best]:.2f} times; {RECOVERED:g} is asked).{slow}"
+        f"tried; a restarted model has {percent(hoped)}%. {recovers} within a tenth of the stream "
+        f"({changed[best]:.2f} times; the limit is {RECOVERED:g}).{slow}"
     )
 
 

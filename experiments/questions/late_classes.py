@@ -122,10 +122,10 @@ def section(records: Sequence[Record]) -> Section:
     """Return the section."""
     page = Section()
     page.say(
-        f"""Classes drawn at random, with {percent(LATE_SHARE, 0)}% of the rows, are kept for the
-        last {percent(LAST_SHARE, 0)}% of the stream, mixed there with rows of the others. *spread*
-        is the same rows in a random order: each class has the same examples, and they come in
-        proportion over the whole stream. Test error, one pass, defaults:"""
+        f"""Random classes with {percent(LATE_SHARE, 0)}% of the rows come only in the last
+        {percent(LAST_SHARE, 0)}% of the stream, mixed with rows of the other classes (*late*), or
+        over the whole stream (*spread*). Their examples are the same. Test error, one pass,
+        defaults:"""
     )
     rows: list[list[str]] = []
     verdicts: list[str] = []

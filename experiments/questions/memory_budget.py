@@ -66,12 +66,11 @@ def section(records: Sequence[Record]) -> Section:
     """Return the section."""
     page = Section()
     page.say(
-        """`memory_budget` is a share of the bytes that the model takes without a limit after the
-        same rows. One pass, defaults, test rows. *Fixed* is the part of the bytes that stays
-        whatever is forgotten: what is known of each class and of each feature by itself. *Held* is
-        what the model's tables had taken from the system when it was most, in blocks that need not
-        be full. The sets are sparse: a dense model takes a row of weights per class and trees of
-        bounded size, has nothing to forget, and with a budget only says whether it fits."""
+        """`memory_budget` is set to a share of the bytes that the model takes without a limit. One
+        pass, defaults, test rows. *Fixed*: bytes that cannot be forgotten, those of each class and
+        each feature by itself. *Held*: the most that the tables had taken from the system, in
+        blocks that need not be full. The sets are sparse. A dense model has a fixed size, and with
+        a budget it only says whether it fits."""
     )
     rows: list[list[str]] = []
     verdicts: list[str] = []

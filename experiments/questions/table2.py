@@ -125,12 +125,12 @@ def section(records: Sequence[Record]) -> Section:
     shown = Comparison(records)
     page.say("Test error with default and with tuned parameters:")
     page.table(["set", "parameters", *(NAMES[a] for a in ALGORITHMS)], shown.error_rows())
-    page.say(" ".join(f"({letter}) {note}." for note, letter in shown.notes.items()))
+    page.bullets(f"({letter}) {note}" for note, letter in shown.notes.items())
     page.say(
         f"""Tuned: the best of {STANDARD_PROBES} random probes, as in the paper, measured on a
         held-out tenth of a small set and otherwise by progressive validation on the first tenth.
         The best is trained again on all rows. Small sets are learned in several passes with early
-        stopping on a held-out tenth, others in one."""
+        stopping on a held-out tenth, others in one. Tests are on at most 20,000 rows."""
     )
     page.figure("table2-error", "Test error, with defaults and tuned", shown.draw_errors)
     for text in shown.negatives():

@@ -25,8 +25,12 @@ from experiments.report.section import Section, percent
 from experiments.store import Record, Unit
 
 SETS: tuple[str, ...] = ("glyphs",)
-#: What is run: method -> whether path features are crossed with those of the example.
-RUNS = (("recall-tree", False), ("recall-tree", True), ("one-against-all", False))
+#: What is run: its name -> the method, and whether path features are crossed with x.
+RUNS = {
+    "Recall Tree": ("recall-tree", False),
+    "Recall Tree, path features crossed with x": ("recall-tree", True),
+    "one-against-all": ("one-against-all", False),
+}
 #: Namespace of path features there, crossed with all others.
 CROSSED = ("-q", r"\x88:")
 #: One pass with defaults, timed: `python -m benchmarks vowpal`.
@@ -36,8 +40,8 @@ BENCHMARKS = Path(vowpal.__file__).parent / "results"
 def units(budget: Budget) -> Iterator[Unit]:
     """Yield every run on every set."""
     for name in budget.sets_or(SETS):
-        for algorithm, crossed in RUNS:
-            if budget.algorithms is None or algorithm in budget.algorithms:
+        for label, (algorithm, crossed) in RUNS.items():
+            if budget.variants is None or label in budget.variants:
                 yield {
                     "set": name,
                     **budget.size,
@@ -151,9 +155,8 @@ def timed_row(result: dict[str, Any]) -> list[str]:
 def row(record: Record) -> list[str]:
     """Return a line of several passes."""
     unit, result = record["unit"], record["result"]
-    crossed = ", path features crossed with x" if unit["crossed"] else ""
-    method = NAMES[unit["algorithm"]] + crossed
-    return [unit["set"], method, str(result["passes"]), percent(result["error"]), ""]
+    (label,) = (x for x, ran in RUNS.items() if ran == (unit["algorithm"], unit["crossed"]))
+    return [unit["set"], label, str(result["passes"]), percent(result["error"]), ""]
 
 
 EXPERIMENT = Experiment(

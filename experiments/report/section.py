@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,11 @@ class Section:
     def say(self, text: str) -> None:
         """Add a paragraph."""
         self.blocks.append(" ".join(text.split()))
+
+    def bullets(self, items: Iterable[str]) -> None:
+        """Add a list."""
+        if lines := [f"- {item}" for item in items]:
+            self.blocks.append("\n".join(lines))
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Add a table; columns after the first text columns are right-aligned if numeric."""
