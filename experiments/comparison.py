@@ -244,6 +244,7 @@ class Comparison:
 
     def draw_errors(self, figure: Any) -> None:
         """Draw bars with defaults, one group per set, and a mark on each where tuning took it."""
+        figure.set_size_inches(7.2, 3.6)
         axes = figure.add_subplot()
         places = [
             self._bars(axes, i, algorithm, "error", 100.0) for i, algorithm in enumerate(ALGORITHMS)

@@ -149,13 +149,17 @@ def part_rows(orders: Orders, change: int) -> list[list[str]]:
 
 def what_changed(orders: Orders, change: int) -> str:
     """Say what the change does to the error."""
-    before, after = (
-        error_between(orders["in-order"][0], n, n + STRETCH) for n in (change - STRETCH, change)
-    )
+    record = orders["in-order"][0]
+    before, after = (error_between(record, n, n + STRETCH) for n in (change - STRETCH, change))
     moves = "does not rise" if after <= before else f"rises by {percent(after - before, 2)} points"
+    ends = range(change + STRETCH, record["result"]["n_train"] + 1, STRETCH // 2)
+    lowest, end = min((error_between(record, n - STRETCH, n), n) for n in ends)
     return (
-        f"At the change the error in order {moves}: the new text is easier to predict, and the "
-        "tree goes on learning without a step back. The permuted text mixes both parts at all "
+        f"At the change the error in order {moves}, and then it falls. Simple English is easier: "
+        "its articles have about 150 words on average instead of 3,600, and many are in series of "
+        "one pattern, such as the towns of a province, which a learner sees together only in "
+        f"order. The lowest error over {STRETCH:,} examples is {percent(lowest, 2)}%, "
+        f"{end / 1e6:g} million examples into the text. The permuted text mixes both parts at all "
         "times, so it is no baseline for one of them: only the whole texts can be compared."
     )
 
