@@ -12,6 +12,7 @@
 
 #include "arrays.hpp"
 #include "options.hpp"
+#include "reading.hpp"
 #include "recalltree/file/load_checked.hpp"
 #include "recalltree/file/mapped_model.hpp"
 #include "recalltree/model/learner.hpp"
@@ -103,12 +104,14 @@ void bind_prediction(nb::class_<Model>& c) {
             to_numpy(std::move(all.scores)));
       },
       "rows"_a, "n_threads"_a);
-  c.def("memory_bytes", [](const Model& m) {
-    nb::dict out;
-    for (const auto& [part, bytes] : m.memory()) out[part.c_str()] = bytes;
-    return out;
-  });
-  c.def_prop_ro("work", [](const Model& m) {
+  c.def("memory_bytes", reading(+[](const Model& m) {
+          nb::dict out;
+          // Of a part that a model does not have, a file holds an offset.
+          for (const auto& [part, bytes] : m.memory())
+            if (bytes > sizeof(std::uint64_t)) out[part.c_str()] = bytes;
+          return out;
+        }));
+  c.def_prop_ro("work", reading(+[](const Model& m) {
     const Work w = m.work();
     nb::dict out;
     out["examples_learned"] = w.examples_learned;
@@ -121,12 +124,13 @@ void bind_prediction(nb::class_<Model>& c) {
     out["pairs_found"] = w.pairs_found;
     out["pairs_changed"] = w.pairs_changed;
     return out;
-  });
-  c.def_prop_ro("n_examples", [](const Model& m) { return m.n_examples(); });
-  c.def_prop_ro("n_classes", [](const Model& m) { return m.n_classes(); });
-  c.def_prop_ro("n_classes_seen", [](const Model& m) { return m.n_classes_seen(); });
-  c.def_prop_ro("progressive_weight", [](const Model& m) { return m.progress().weight; });
-  c.def_prop_ro("progressive_errors", [](const Model& m) { return m.progress().errors; });
+  }));
+  c.def_prop_ro("n_examples", reading(+[](const Model& m) { return m.n_examples(); }));
+  c.def_prop_ro("n_classes", reading(+[](const Model& m) { return m.n_classes(); }));
+  c.def_prop_ro("n_classes_seen", reading(+[](const Model& m) { return m.n_classes_seen(); }));
+  c.def_prop_ro("progressive_weight", reading(+[](const Model& m) { return m.progress().weight; }));
+  c.def_prop_ro("progressive_errors", reading(+[](const Model& m) { return m.progress().errors; }));
+  bind_lock(c);
 }
 
 // What the learners share beside predicting.
@@ -153,7 +157,7 @@ void bind_learning(nb::class_<Model>& c) {
         m.learn(batch, n_threads, first_pass);
       },
       "rows"_a, "labels"_a, "weights"_a.none(), "order"_a.none(), "n_threads"_a, "first_pass"_a);
-  c.def("state", [](Model& m) { return to_dict(m.save()); });
+  c.def("state", reading(+[](const Model& m) { return to_dict(m.save()); }));
   // A new model, then its state.
   c.def_static(
       "from_state",

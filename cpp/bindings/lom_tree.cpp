@@ -55,17 +55,17 @@ nb::dict tree(const Model& t) {
 template <class Model>
 void bind_views(nb::class_<Model>& c) {
   c.def_prop_ro("config", &config_of<Model>)
-      .def("tree", &tree<Model>)
+      .def("tree", reading(&tree<Model>))
       .def(
           "histogram",
-          [](const Model& t, std::size_t n) {
+          reading(+[](const Model& t, std::size_t n) {
             check_node(n, t.n_nodes());
             return labels_and_counts(t.leaf_labels(static_cast<NodeId>(n)));
-          },
+          }),
           "node"_a)
       .def(
           "margins",
-          [](const Model& t, std::size_t n) {
+          reading(+[](const Model& t, std::size_t n) {
             check_node(n, t.n_nodes());
             const LOMTree::Node& node = t.node(static_cast<NodeId>(n));
             std::vector<std::uint32_t> labels;
@@ -78,7 +78,7 @@ void bind_views(nb::class_<Model>& c) {
               }
             return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(sums)),
                                   to_numpy(std::move(weights)));
-          },
+          }),
           "node"_a);
 }
 
@@ -94,11 +94,12 @@ void bind(nb::module_& m, const char* name) {
   bind_common<MappedLOMTree>(c);
 }
 
-}  // namespace
-
 void bind_lom_tree(nb::module_& m) {
   bind<LOMTree>(m, "LOMTree");
   bind<MappedLOMTree>(m, "MappedLOMTree");
 }
+const BoundLearner bound(&bind_lom_tree);
+
+}  // namespace
 
 }  // namespace recalltree::bindings

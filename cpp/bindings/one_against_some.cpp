@@ -138,7 +138,7 @@ nb::dict node(const OneAgainstSome& model, NodeId n) {
 }
 
 template <class Model>
-auto frequent_classes(const Model& model) {
+nb::tuple frequent_classes(const Model& model) {
   const std::vector<double> examples = model.class_examples();
   std::vector<std::pair<ClassId, double>> all;
   for (const ClassId y : model.frequent_classes()) all.emplace_back(y, examples[y]);
@@ -183,29 +183,32 @@ void bind(nb::module_& m, const char* name) {
       "count_decay"_a = standard.count_decay, "seed"_a = standard.seed,
       "memory_budget"_a = standard.memory_budget, "feature_dropout"_a = standard.feature_dropout);
   c.def_prop_ro("config", &config_of<Model>)
-      .def("predictor", &predictor<Model>, "class_id"_a)
-      .def("class_examples", [](const Model& t) { return to_numpy(t.class_examples()); })
-      .def("frequent_classes", &frequent_classes<Model>)
-      .def("key_nodes", &key_nodes<Model>, "rows"_a)
-      .def("explain_classes", &explain_classes<Model>, "rows"_a, "class_ids"_a)
-      .def_prop_ro("n_nodes", [](const Model& t) { return t.store().forest.tree().size(); })
-      .def_prop_ro("max_candidates_now", &Model::max_candidates)
-      .def_prop_ro("vote_scales", [](const Model& t) {
-        const VoteScales scales = t.store().scales();
-        return std::tuple(scales.affinity, scales.share, scales.nodes);
-      });
+      .def("predictor", reading(&predictor<Model>), "class_id"_a)
+      .def("class_examples",
+           reading(+[](const Model& t) { return to_numpy(t.class_examples()); }))
+      .def("frequent_classes", reading(&frequent_classes<Model>))
+      .def("key_nodes", reading(&key_nodes<Model>), "rows"_a)
+      .def("explain_classes", reading(&explain_classes<Model>), "rows"_a, "class_ids"_a)
+      .def_prop_ro("n_nodes",
+                   reading(+[](const Model& t) { return t.store().forest.tree().size(); }))
+      .def_prop_ro("max_candidates_now", reading(+[](const Model& t) { return t.max_candidates(); }))
+      .def_prop_ro("vote_scales", reading(+[](const Model& t) {
+                     const VoteScales scales = t.store().scales();
+                     return std::tuple(scales.affinity, scales.share, scales.nodes);
+                   }));
   bind_common<MappedOneAgainstSome>(c);
   if constexpr (std::is_same_v<Model, OneAgainstSome>)
-    c.def("histogram", &histogram, "feature"_a)
-        .def("node", &node, "node"_a)
-        .def_prop_ro("pairs_memory", &pairs_memory);
+    c.def("histogram", reading(&histogram), "feature"_a)
+        .def("node", reading(&node), "node"_a)
+        .def_prop_ro("pairs_memory", reading(&pairs_memory));
 }
-
-}  // namespace
 
 void bind_one_against_some(nb::module_& m) {
   bind<OneAgainstSome>(m, "OneAgainstSome");
   bind<MappedOneAgainstSome>(m, "MappedOneAgainstSome");
 }
+const BoundLearner bound(&bind_one_against_some);
+
+}  // namespace
 
 }  // namespace recalltree::bindings

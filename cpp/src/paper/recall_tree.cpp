@@ -326,7 +326,7 @@ ModelId RecallTree::interaction_row_or_new(ClassId y, NodeId n) {
 
 // --- State
 
-State RecallTree::save() {
+State RecallTree::save() const {
   State state;
   save_common(state);
   predictors_->save("predictors", state);

@@ -354,7 +354,7 @@ void OneAgainstSome::learn_batch(const Batch& batch, Team team, bool first_pass)
 
 // --- State
 
-State OneAgainstSome::save() {
+State OneAgainstSome::save() const {
   State state;
   save_common(state);
   store_.save(state);

@@ -86,7 +86,7 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 _OPTIONS = [
     model_option,
-    mmap_option(False),
+    mmap_option,
     SectionOption(
         ["-k"],
         type=click.IntRange(min=1),

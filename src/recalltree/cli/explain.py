@@ -67,7 +67,7 @@ def _feature_names(reader: RowReader, n_features: int) -> list[str] | None:
 
 _OPTIONS = [
     model_option,
-    mmap_option(True),
+    mmap_option,
     SectionOption(
         ["-k"],
         type=click.IntRange(min=1),

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from recalltree.cli.options import ByteSize, SectionOption
-from recalltree.estimators.loading import CLASSIFIERS
+from recalltree.estimators.base import CLASSIFIERS
 from recalltree.parameters import Parameter, Range, Table
 from recalltree.readers.parameters import ROWS
 

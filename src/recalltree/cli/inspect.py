@@ -126,7 +126,9 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     if "class_frequency" in found:
         spread = found["class_frequency"]
         numbers = ", ".join(f"{name} {spread[name]:,.6g}" for name in ("min", "median", "max"))
-        lines.append(("examples per class", numbers))
+    else:
+        numbers = "not counted"
+    lines.append(("examples per class", numbers))
     if "tree" in found:
         lines += _tree_lines(found["tree"])
     if found["rows"] is not None:
@@ -170,7 +172,7 @@ def _class_text(found: dict[str, Any]) -> str:
 
 _OPTIONS = [
     model_option,
-    mmap_option(True),
+    mmap_option,
     SectionOption(["--tree"], is_flag=True, help="Draw the upper part of the tree."),
     SectionOption(
         ["--depth"],

@@ -84,7 +84,7 @@ def _json_lines(clf: Any, batch: Any, k: int) -> Iterator[str]:
 
 _OPTIONS = [
     model_option,
-    mmap_option(True),
+    mmap_option,
     SectionOption(
         ["-k"],
         type=click.IntRange(min=1),

@@ -90,7 +90,7 @@ class Meter:
         left = seconds * (1 - share) / share if share else None
         recent = overall = None
         n_classes = None
-        if self._clf is not None and hasattr(self._clf, "_core"):
+        if self._clf is not None and hasattr(self._clf, "_fitted"):
             weight, errors = self._counts()
             before_weight, before_errors = self._counted
             self._counted = weight, errors
@@ -101,10 +101,12 @@ class Meter:
         return Snapshot(n_rows, n_rows / seconds, share, left, n_classes, recent, overall)
 
     def _counts(self) -> tuple[float, float]:
-        core = getattr(self._clf, "_core", None)
-        if core is None:
+        fitted = getattr(self._clf, "_fitted", None)
+        if fitted is None:
             return 0.0, 0.0
-        return float(core.progressive_weight), float(core.progressive_errors)
+        core = fitted.core
+        with core.reading():
+            return float(core.progressive_weight), float(core.progressive_errors)
 
 
 class Display:

@@ -34,7 +34,7 @@ from recalltree.cli.options import (
     rows_argument,
 )
 from recalltree.cli.progress import Display, Meter, as_time
-from recalltree.estimators.loading import CLASSIFIERS
+from recalltree.estimators.base import CLASSIFIERS
 from recalltree.model_file import Checkpointer
 from recalltree.readers import RowReader
 from recalltree.training import TrainingPosition, learn_from

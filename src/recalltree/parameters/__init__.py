@@ -10,7 +10,14 @@ from recalltree.parameters.algorithms import (
     ONE_AGAINST_SOME,
     RECALL_TREE,
 )
-from recalltree.parameters.parameter import Parameter, Range, Table, defaults_of, make_table
+from recalltree.parameters.parameter import (
+    Parameter,
+    Range,
+    Table,
+    defaults_of,
+    list_choices,
+    make_table,
+)
 
 __all__ = [
     "LOM_TREE",
@@ -21,5 +28,6 @@ __all__ = [
     "Range",
     "Table",
     "defaults_of",
+    "list_choices",
     "make_table",
 ]

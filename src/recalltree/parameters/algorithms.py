@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from recalltree.losses import LOSSES
 from recalltree.parameters.parameter import Parameter, Range, make_table
 
 _YES_OR_NO = (True, False)
@@ -19,7 +20,7 @@ _POSITIVE_INTEGER = Range(int, 1)
 _LOSS = Parameter(
     "loss",
     "logistic",
-    ("logistic", "hinge", "squared"),
+    tuple(LOSSES),
     "Loss of the binary linear models.",
 )
 

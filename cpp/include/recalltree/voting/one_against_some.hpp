@@ -36,7 +36,7 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   const OneAgainstSomeConfig& config() const { return given_; }
   const VoteStore& store() const { return store_; }
 
-  State save() override;
+  State save() const override;
   void load(const State& state) override;
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 

@@ -23,7 +23,7 @@ class OneAgainstSomePrediction : public Base {
   using Base::Base;
 
   std::uint32_t max_candidates() const { return store().rules.config.max_candidates; }
-  // The weight of the examples of every class.
+  // The weight of the examples of every class, those of later passes not counted again.
   std::vector<double> class_examples() const {
     std::vector<double> examples(this->n_classes());
     for (ClassId y = 0; y < examples.size(); ++y)
