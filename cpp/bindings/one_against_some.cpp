@@ -184,14 +184,14 @@ void bind(nb::module_& m, const char* name) {
       "memory_budget"_a = standard.memory_budget, "feature_dropout"_a = standard.feature_dropout);
   c.def_prop_ro("config", &config_of<Model>)
       .def("predictor", reading(&predictor<Model>), "class_id"_a)
-      .def("class_examples",
-           reading(+[](const Model& t) { return to_numpy(t.class_examples()); }))
+      .def("class_examples", reading(+[](const Model& t) { return to_numpy(t.class_examples()); }))
       .def("frequent_classes", reading(&frequent_classes<Model>))
       .def("key_nodes", reading(&key_nodes<Model>), "rows"_a)
       .def("explain_classes", reading(&explain_classes<Model>), "rows"_a, "class_ids"_a)
       .def_prop_ro("n_nodes",
                    reading(+[](const Model& t) { return t.store().forest.tree().size(); }))
-      .def_prop_ro("max_candidates_now", reading(+[](const Model& t) { return t.max_candidates(); }))
+      .def_prop_ro("max_candidates_now",
+                   reading(+[](const Model& t) { return t.max_candidates(); }))
       .def_prop_ro("vote_scales", reading(+[](const Model& t) {
                      const VoteScales scales = t.store().scales();
                      return std::tuple(scales.affinity, scales.share, scales.nodes);

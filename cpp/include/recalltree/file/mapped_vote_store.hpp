@@ -18,7 +18,6 @@
 #include "recalltree/file/mapped_key_forest.hpp"
 #include "recalltree/file/mapped_weights.hpp"
 #include "recalltree/file/vote_index.hpp"
-#include "recalltree/voting/read_budget.hpp"
 #include "recalltree/voting/vote_store.hpp"
 
 namespace recalltree {
@@ -198,8 +197,8 @@ class MappedVoteStore {
   // Where a key is among the sorted pairs [begin, end), or the first that is larger.
   std::size_t search(std::size_t begin, std::size_t end, std::uint32_t key) const {
     const auto keys = pairs_.keys.subspan(begin, end - begin);
-    return begin + static_cast<std::size_t>(std::lower_bound(keys.begin(), keys.end(), key) -
-                                            keys.begin());
+    return begin +
+           static_cast<std::size_t>(std::lower_bound(keys.begin(), keys.end(), key) - keys.begin());
   }
   void check_keys(const OneAgainstSomeConfig& config) const;
 

@@ -173,9 +173,8 @@ void ask_pairs(const Store& store, std::size_t n, VotingWorkspace& ws, Label lab
   const PairGuess* begin = ws.guesses.data();
   for (std::size_t i = 0; i < n; ++i) {
     const std::span guesses(begin, ws.guess_ends[i]);
-    use(i, keys(i), [&](auto visit) {
-      store.visit_pairs(label(i), keys(i), guesses, ws.threads, visit);
-    });
+    use(i, keys(i),
+        [&](auto visit) { store.visit_pairs(label(i), keys(i), guesses, ws.threads, visit); });
     begin = ws.guess_ends[i];
   }
   ws.work.pair_lookups += n_keys;

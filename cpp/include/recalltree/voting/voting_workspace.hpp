@@ -81,8 +81,8 @@ struct VotingWorkspace : Workspace {
   FeatureDropout::Row row;  // that is learned without some of its features
   std::vector<ActiveKey> keys;
   std::vector<Promise> promises;
-  std::vector<AskedKey> asked;   // all keys
-  std::vector<AskedKey> unread;  // keys with histograms that were not read to the end
+  std::vector<AskedKey> asked;     // all keys
+  std::vector<AskedKey> unread;    // keys with histograms that were not read to the end
   std::vector<PairGuess> guesses;  // of some classes, one after the other
   std::vector<PairGuess*> guess_ends;
   std::vector<Route> routes;  // by tree
