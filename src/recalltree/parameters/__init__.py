@@ -5,7 +5,9 @@ reference its defaults. Nothing here imports another part of the package.
 """
 
 from recalltree.parameters.algorithms import (
+    ALGORITHMS,
     LOM_TREE,
+    MAX_FEATURES,
     ONE_AGAINST_ALL,
     ONE_AGAINST_SOME,
     RECALL_TREE,
@@ -13,7 +15,9 @@ from recalltree.parameters.algorithms import (
 from recalltree.parameters.parameter import Parameter, Range, Table, defaults_of, make_table
 
 __all__ = [
+    "ALGORITHMS",
     "LOM_TREE",
+    "MAX_FEATURES",
     "ONE_AGAINST_ALL",
     "ONE_AGAINST_SOME",
     "RECALL_TREE",
