@@ -169,14 +169,14 @@ void bind(nb::module_& m, const char* name) {
       "memory_budget"_a = standard.memory_budget, "feature_dropout"_a = standard.feature_dropout);
   c.def_prop_ro("config", &config_of<Model>)
       .def("predictor", reading(&predictor<Model>), "class_id"_a)
-      .def("class_examples",
-           reading(+[](const Model& t) { return to_numpy(t.class_examples()); }))
+      .def("class_examples", reading(+[](const Model& t) { return to_numpy(t.class_examples()); }))
       .def("frequent_classes",
            reading(+[](const Model& t) { return labels_and_counts(t.frequent_classes()); }))
       .def("key_nodes", reading(&key_nodes<Model>), "rows"_a)
       .def("explain_classes", reading(&explain_classes<Model>), "rows"_a, "class_ids"_a)
       .def_prop_ro("n_nodes", reading(+[](const Model& t) { return t.forest().n_nodes(); }))
-      .def_prop_ro("max_candidates_now", reading(+[](const Model& t) { return t.max_candidates(); }))
+      .def_prop_ro("max_candidates_now",
+                   reading(+[](const Model& t) { return t.max_candidates(); }))
       .def_prop_ro("vote_scales", reading(+[](const Model& t) { return t.vote_scales(); }));
   bind_common(c);
   if constexpr (std::is_same_v<Model, OneAgainstSome>)
