@@ -16,7 +16,7 @@ from recalltree.cli.generated_options import (
 )
 from recalltree.cli.options import IntervalType
 from recalltree.cli.train import DEFAULT_ALGORITHM
-from recalltree.estimators.loading import CLASSIFIERS
+from recalltree.estimators.base import CLASSIFIERS
 from recalltree.readers import open_rows
 
 #: Arguments of open_rows that the command line gives by itself.
@@ -25,6 +25,10 @@ NOT_READER_OPTIONS = {"paths", "require_labels", "frozen", "state"}
 
 def options_of(command):
     return {p.name: p for p in cli.commands[command].params if isinstance(p, click.Option)}
+
+
+def test_every_estimator_has_its_table():
+    assert {name: kind._parameters for name, kind in CLASSIFIERS.items()} == ALGORITHMS
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -90,11 +90,12 @@ void bind(nb::module_& m, const char* name) {
   bind_common<MappedLOMTree>(c);
 }
 
-}  // namespace
-
 void bind_lom_tree(nb::module_& m) {
   bind<LOMTree>(m, "LOMTree");
   bind<MappedLOMTree>(m, "MappedLOMTree");
 }
+const BoundLearner bound(&bind_lom_tree);
+
+}  // namespace
 
 }  // namespace recalltree::bindings

@@ -45,11 +45,12 @@ void bind(nb::module_& m, const char* name) {
   bind_common<MappedOneAgainstAll>(c);
 }
 
-}  // namespace
-
 void bind_one_against_all(nb::module_& m) {
   bind<OneAgainstAll>(m, "OneAgainstAll");
   bind<MappedOneAgainstAll>(m, "MappedOneAgainstAll");
 }
+const BoundLearner bound(&bind_one_against_all);
+
+}  // namespace
 
 }  // namespace recalltree::bindings

@@ -185,11 +185,12 @@ void bind(nb::module_& m, const char* name) {
         .def_prop_ro("pairs_memory", reading(&pairs_memory));
 }
 
-}  // namespace
-
 void bind_one_against_some(nb::module_& m) {
   bind<OneAgainstSome>(m, "OneAgainstSome");
   bind<MappedOneAgainstSome>(m, "MappedOneAgainstSome");
 }
+const BoundLearner bound(&bind_one_against_some);
+
+}  // namespace
 
 }  // namespace recalltree::bindings

@@ -124,11 +124,12 @@ void bind(nb::module_& m, const char* name) {
   bind_common<MappedRecallTree>(c);
 }
 
-}  // namespace
-
 void bind_recall_tree(nb::module_& m) {
   bind<RecallTree>(m, "RecallTree");
   bind<MappedRecallTree>(m, "MappedRecallTree");
 }
+const BoundLearner bound(&bind_recall_tree);
+
+}  // namespace
 
 }  // namespace recalltree::bindings

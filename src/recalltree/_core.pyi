@@ -325,9 +325,11 @@ class FeatureSpace:
     @property
     def frozen(self) -> bool: ...
 
-class TextOptions:
+class TextParser:
     def __init__(
         self,
+        format: str,
+        space: FeatureSpace | None,
         *,
         batch_rows: int,
         max_line_bytes: int,
@@ -335,17 +337,12 @@ class TextOptions:
         multilabel: str,
         require_labels: bool,
         stop_at_bad_row: bool,
+        n_features: int,
+        zero_based: bool,
+        quadratic: list[str],
+        ngrams: int,
+        label_prefix: str,
     ) -> None: ...
-
-class TextParser:
-    @staticmethod
-    def svmlight(options: TextOptions, n_features: int, zero_based: bool) -> TextParser: ...
-    @staticmethod
-    def vw(options: TextOptions, space: FeatureSpace, quadratic: list[str]) -> TextParser: ...
-    @staticmethod
-    def fasttext(
-        options: TextOptions, space: FeatureSpace, max_ngram: int, label_prefix: str
-    ) -> TextParser: ...
     def feed(self, bytes: bytes, start: int) -> int: ...
     def end_file(self) -> None: ...
     def take(self, flush: bool) -> dict[str, Any] | None: ...

@@ -32,7 +32,7 @@ class MappedDenseWeights final : public MappedWeights {
   }
 
   void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
-              bool) const override {
+              Threads) const override {
     if constexpr (kInPlace) {
       score_dense_rows(rows, n, x, n_, [&](ModelId row, std::size_t) { return values(row); }, out);
     } else {

@@ -131,16 +131,17 @@ void MappedOneAgainstSome::check_pairs() const {
             "'pairs.counts' holds a count that is negative or not finite");
 }
 
-void MappedOneAgainstSome::score(const Rows& rows, std::size_t i, Workspace& ws) const {
-  score_by_votes(*this, rows, i, n_classes_seen(), ws, false);
-  ws.labels.assign(ws.models.begin(), ws.models.end());
+void MappedOneAgainstSome::score(const Rows& rows, std::size_t i, Workspace& base) const {
+  auto& ws = static_cast<OneAgainstSomeWorkspace&>(base);
+  score_by_votes(*this, rows, i, n_classes_seen(), ws);
   ws.scores = ws.voting.score;
 }
 
 void MappedOneAgainstSome::score_rows(const Rows& rows, std::size_t begin, std::size_t end,
                                       Workspace& ws, const Emit& emit) const {
   if (!rules_.weights_in_pairs) return MappedModel::score_rows(rows, begin, end, ws, emit);
-  score_rows_by_votes(*this, rows, begin, end, n_classes_seen(), ws, false, emit);
+  score_rows_by_votes(*this, rows, begin, end, n_classes_seen(),
+                      static_cast<OneAgainstSomeWorkspace&>(ws), emit);
 }
 
 ClassView MappedOneAgainstSome::class_view(ClassId y) const {
@@ -157,7 +158,7 @@ std::vector<double> MappedOneAgainstSome::class_examples() const {
 
 std::vector<std::pair<ClassId, double>> MappedOneAgainstSome::frequent_classes() const {
   std::vector<std::pair<ClassId, double>> all;
-  visit_frequent(false, [&](ClassId label) {
+  visit_frequent(Threads::one, [&](ClassId label) {
     all.emplace_back(label, class_sums_[2 * label] / unit_);
     return false;
   });

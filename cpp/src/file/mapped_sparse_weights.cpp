@@ -70,7 +70,7 @@ class MappedSparseWeights final : public MappedWeights {
   }
 
   void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
-              bool) const override {
+              Threads) const override {
     for (std::size_t i = 0; i < n; ++i) out[i] = bias_[rows[i]];
     for (std::size_t k = 0; k < x.keys.size(); ++k) {
       const auto here = column(x.keys[k]);

@@ -19,15 +19,15 @@ ModelId DenseWeights::add_model() {
 float DenseWeights::bias(ModelId row) const { return bias_ ? relaxed_load(rows_[row].bias) : 0.0f; }
 
 void DenseWeights::scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
-                          bool) const {
+                          Threads) const {
   score_dense_rows(
       rows, n, x, n_, [&](ModelId row, std::size_t) { return rows_[row].values; }, out);
   for (std::size_t i = 0; i < n; ++i) out[i] += bias(rows[i]);
 }
 
 void DenseWeights::accumulate(const ModelId* rows, std::size_t n, const Example& x,
-                              const float* weighted_g2, Steps& steps, double* c, bool, LookupCache*,
-                              std::size_t) {
+                              const float* weighted_g2, Steps& steps, double* c, Threads,
+                              LookupCache*, std::size_t) {
   const bool per_row = rates_ == Rates::per_row;
   const float squares = per_row ? kernels().dot(x.dense.data(), x.dense.data(), n_) : 0.0f;
   if (!per_row) steps.r.reserve(kBlock * n_);
@@ -50,7 +50,7 @@ void DenseWeights::accumulate(const ModelId* rows, std::size_t n, const Example&
 
 void DenseWeights::apply(const ModelId* rows, std::size_t n, const Example& x,
                          const float* weighted_g2, const Steps& steps, const float* h,
-                         const float* shrinkage, bool) {
+                         const float* shrinkage, Threads) {
   for (std::size_t i = 0; i < n; ++i) {
     if (weighted_g2[i] == 0.0f) continue;
     Row& row = rows_[rows[i]];

@@ -78,12 +78,12 @@ void SparseWeights::visit(const SparseColumn& column, Visit visit) const {
 }
 
 void SparseWeights::scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
-                           bool shared) const {
+                           Threads threads) const {
   if (n == 0) return;
   for (std::size_t i = 0; i < n; ++i) out[i] = bias(rows[i]);
   // One thread alone can fetch the next features' buckets while it works on this one's.
   const auto fetch = [&](std::size_t k) {
-    if (shared || k >= x.keys.size()) return;
+    if (threads == Threads::several || k >= x.keys.size()) return;
     if (const SparseBuckets next = column(x.keys[k]); !next.empty())
       for (std::size_t i = 0; i < n; ++i) next.prefetch(rows[i]);
   };
@@ -93,7 +93,7 @@ void SparseWeights::scores(const ModelId* rows, std::size_t n, const Example& x,
     fetch(k + ahead);
     SparseColumn* column = columns_.peek(x.keys[k]);
     if (column == nullptr) continue;
-    SpinLock::Guard guard(column->lock, shared);
+    SpinLock::Guard guard(column->lock, threads);
     if (column->buckets == nullptr) continue;
     const float z = x.values[k];
     for (std::size_t i = 0; i < n; ++i)
@@ -102,7 +102,7 @@ void SparseWeights::scores(const ModelId* rows, std::size_t n, const Example& x,
 }
 
 void SparseWeights::accumulate(const ModelId* rows, std::size_t n, const Example& x,
-                               const float* weighted_g2, Steps& steps, double* c, bool shared,
+                               const float* weighted_g2, Steps& steps, double* c, Threads threads,
                                LookupCache* found, std::size_t first) {
   if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
   if (found == nullptr || found->columns.empty()) {
@@ -114,7 +114,7 @@ void SparseWeights::accumulate(const ModelId* rows, std::size_t n, const Example
   steps.found = found;
   steps.first = first;
   steps.r.reserve(x.keys.size() * n);
-  if (shared)
+  if (threads == Threads::several)
     accumulate_shared(rows, n, x, weighted_g2, steps, c);
   else
     accumulate_alone(rows, n, x, weighted_g2, steps, c);
@@ -122,9 +122,9 @@ void SparseWeights::accumulate(const ModelId* rows, std::size_t n, const Example
 
 void SparseWeights::apply(const ModelId* rows, std::size_t n, const Example& x,
                           const float* weighted_g2, const Steps& steps, const float* h,
-                          const float* shrinkage, bool shared) {
+                          const float* shrinkage, Threads threads) {
   if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
-  if (shared)
+  if (threads == Threads::several)
     apply_shared(rows, n, x, weighted_g2, steps, h, shrinkage);
   else
     apply_alone(rows, n, x, weighted_g2, steps, h, shrinkage);

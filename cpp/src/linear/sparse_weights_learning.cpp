@@ -216,7 +216,7 @@ void SparseWeights::accumulate_shared(const ModelId* rows, std::size_t n, const 
   float* accumulators[kBlock];
   for (std::size_t k = 0; k < x.keys.size(); ++k) {
     SparseColumn& column = *found.columns[k];
-    SpinLock::Guard guard(column.lock, true);
+    SpinLock::Guard guard(column.lock, Threads::several);
     const auto find = [&](std::size_t i) {
       return column.buckets == nullptr ? nullptr : column.find(rows[i]);
     };
@@ -253,7 +253,7 @@ void SparseWeights::apply_shared(const ModelId* rows, std::size_t n, const Examp
                                  const float* shrinkage) {
   for (std::size_t k = 0; k < x.keys.size(); ++k) {
     SparseColumn& column = *steps.found->columns[k];
-    SpinLock::Guard guard(column.lock, true);
+    SpinLock::Guard guard(column.lock, Threads::several);
     // Another thread may have moved the feature to more buckets.
     const bool moved = column.buckets != steps.found->buckets[k];
     for (std::size_t i = 0; i < n; ++i) {

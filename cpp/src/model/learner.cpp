@@ -13,27 +13,28 @@ void Learner::learn(const Batch& batch, std::size_t n_threads, bool first_pass) 
   for (std::size_t i = 0; i < batch.n; ++i) largest = std::max(largest, batch.labels[batch.row(i)]);
   if (batch.n > 0 && seen_.size() <= largest) seen_.resize(std::size_t{largest} + 1, 0);
   begin_batch(batch);
-  std::vector<Workspace> team(std::max<std::size_t>(1, n_threads));
+  const auto team = make_team(n_threads);
   learn_batch(batch, team, first_pass);
-  for (const Workspace& ws : team) {
-    work_ += ws.work;
-    if (first_pass) progress_ += ws.progress;
+  for (const auto& ws : team) {
+    work_ += ws->work;
+    if (first_pass) progress_ += ws->progress;
   }
   end_batch();
 }
 
-void Learner::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool) {
+void Learner::learn_batch(const Batch& batch, Team team, bool) {
   // Small pieces keep the threads near each other in the stream.
   constexpr std::size_t kMostRows = 16;
   Pieces pieces =
       team.size() > 1 ? Pieces(batch.n, kMostRows, team.size()) : Pieces(batch.n, batch.n + 1);
   run_team(team.size(), [&](std::size_t t, std::size_t n_threads) {
-    Workspace& ws = team[t];
+    Workspace& ws = *team[t];
+    ws.threads = n_threads > 1 ? Threads::several : Threads::one;
     for (std::size_t begin, end; pieces.next(begin, end);) {
       for (std::size_t i = begin; i < end; ++i) {
         const std::size_t row = batch.row(i);
         if (i + 1 < end) prefetch_next(*batch.rows, batch.row(i + 1));
-        learn_one(*batch.rows, row, batch.labels[row], batch.weight(row), ws, n_threads > 1);
+        learn_one(*batch.rows, row, batch.labels[row], batch.weight(row), ws);
         ++ws.work.examples_learned;
       }
     }

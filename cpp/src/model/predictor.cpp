@@ -64,17 +64,22 @@ void Predictor::score_rows(const Rows& rows, std::size_t begin, std::size_t end,
   }
 }
 
+std::vector<std::unique_ptr<Workspace>> Predictor::make_team(std::size_t n_threads) const {
+  std::vector<std::unique_ptr<Workspace>> team(std::max<std::size_t>(1, n_threads));
+  for (auto& ws : team) ws = make_workspace();
+  return team;
+}
+
 void Predictor::for_each_row(const Rows& rows, std::size_t n_threads,
                              const std::function<Emit(std::size_t)>& make_emit) const {
   std::shared_lock reading(lock());
-  const auto prepared = prepare_prediction(rows.n_rows);
-  const std::size_t team = std::min(n_threads, rows.n_rows / kPiece + 1);
+  const auto team = make_team(std::min(n_threads, rows.n_rows / kPiece + 1));
+  prepare_prediction(rows.n_rows, team);
   // Several pieces for each of several threads, so that they end at about the same time.
-  const std::size_t share = team > 1 ? rows.n_rows / (4 * team) : rows.n_rows;
+  const std::size_t share = team.size() > 1 ? rows.n_rows / (4 * team.size()) : rows.n_rows;
   Pieces pieces(rows.n_rows, std::clamp(share, kPiece, rows_at_once()));
-  run_team(team, [&](std::size_t thread, std::size_t) {
-    Workspace ws;
-    ws.prepared = prepared.get();
+  run_team(team.size(), [&](std::size_t thread, std::size_t) {
+    Workspace& ws = *team[thread];
     const Emit emit = make_emit(thread);
     for (std::size_t begin, end; pieces.next(begin, end);) score_rows(rows, begin, end, ws, emit);
     prediction_routers_ += ws.work.router_evaluations;

@@ -19,15 +19,13 @@ std::size_t LOMTree::budget() const {
 
 // --- Learning
 
-void LOMTree::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) {
-  std::vector<Workspace> alone(1);
-  std::swap(alone[0], team[0]);
-  Learner::learn_batch(batch, alone, first_pass);
-  std::swap(alone[0], team[0]);
+void LOMTree::learn_batch(const Batch& batch, Team team, bool first_pass) {
+  Learner::learn_batch(batch, team.first(1), first_pass);
 }
 
-void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
-                        bool) {
+void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
+                        Workspace& base) {
+  auto& ws = static_cast<LOMTreeWorkspace&>(base);
   learner_.scale.learn(rows, i, weight, ws.x);
   ++n_examples_;
   // What predict would answer. The routers are looked up for what it sees and for learning at once.
@@ -42,7 +40,7 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
     prefetch(&nodes_[nodes_[n].left]);
     prefetch(&nodes_[nodes_[n].right]);
   };
-  descend(ws.shadow_route, [&](NodeId n) {
+  descend(ws.route, [&](NodeId n) {
     const ModelId router = nodes_[n].router;
     fetch(n);
     float margin;
@@ -54,14 +52,14 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
                              ws.margins.size() - 1);
     return margin;
   });
-  ws.progress.count(weight, nodes_[ws.shadow_route.back()].majority != y);
+  ws.progress.count(weight, nodes_[ws.route.back()].majority != y);
   see(y);
 
   NodeId n = root_;
   std::size_t level = 0, reused = 0, found = ws.margins.size();
   for (;;) {
     for (; !nodes_[n].is_leaf(); ++level) {
-      const bool known = level < ws.margins.size() && ws.shadow_route[level] == n;
+      const bool known = level < ws.margins.size() && ws.route[level] == n;
       float margin;
       if (known) {
         margin = ws.margins[level];
@@ -89,13 +87,13 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
 // Sends the class to the side on which it lies already, relative to the node: a step towards a
 // large |E[margin] - E[margin | class]|. Returns the margin after the update.
 float LOMTree::update_router(NodeId n, float margin, std::size_t found, ClassId y, double weight,
-                             Workspace& ws) {
+                             LOMTreeWorkspace& ws) {
   Node& node = nodes_[n];
   ++ws.work.histogram_touches;
   LabelSums::Entry& of_class = node.labels.find_or_add(y);
   const float target = node.margin.mean() > of_class.mean() ? -1.0f : 1.0f;
   const Part part{routers_.get(), &node.router, &ws.x, true, &ws.routers_found, found};
-  learner_.learn({&part, 1}, 1, &margin, &target, &weight, ws.x.rate, ws.learner, false);
+  learner_.learn({&part, 1}, 1, &margin, &target, &weight, ws.x.rate, ws);
   float after;
   routers_->scores_again(&node.router, 1, ws.x, &after, ws.routers_found, found);
   node.margin.add(weight, after);

@@ -41,7 +41,7 @@ struct OneAgainstAll::Chunk {
   std::size_t n = 0;
 };
 
-void OneAgainstAll::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) {
+void OneAgainstAll::learn_batch(const Batch& batch, Team team, bool first_pass) {
   if (all_config_.negative_samples > 0) return Learner::learn_batch(batch, team, first_pass);
   Chunk chunk;
   chunk.rows.resize(std::min(kChunkRows, batch.n));
@@ -50,7 +50,7 @@ void OneAgainstAll::learn_batch(const Batch& batch, std::vector<Workspace>& team
 }
 
 void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size_t end,
-                                Chunk& chunk, std::vector<Workspace>& team) {
+                                Chunk& chunk, Team team) {
   chunk.n = end - begin;
   for (std::size_t i = 0; i < chunk.n; ++i) {
     Chunk::Row& row = chunk.rows[i];
@@ -69,14 +69,15 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
   std::vector<std::vector<float>> best_score(team.size());
   std::vector<std::vector<std::uint64_t>> best(team.size());
   run_team(std::min(team.size(), n_blocks), [&](std::size_t t, std::size_t n_threads) {
+    team[t]->threads = n_threads > 1 ? Threads::several : Threads::one;
     best_score[t].assign(chunk.n, kLowest);
     best[t].assign(chunk.n, order_.size());
     for (std::size_t block, next; pieces.next(block, next);)
       learn_block(block * kBlock, std::min((block + 1) * kBlock, order_.size()), chunk, best[t],
-                  best_score[t], team[t], n_threads > 1);
+                  best_score[t], *team[t]);
   });
 
-  Workspace& ws = team[0];
+  Workspace& ws = *team[0];
   for (std::size_t i = 0; i < chunk.n; ++i) {
     const Chunk::Row& row = chunk.rows[i];
     std::uint64_t winner = order_.size();
@@ -98,7 +99,7 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
 // Classes [begin, end) of order_, all rows of the chunk in turn.
 void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,
                                 std::vector<std::uint64_t>& best, std::vector<float>& best_score,
-                                Workspace& ws, bool shared) {
+                                Workspace& ws) {
   ModelId rows[kBlock];
   float p[kBlock], q[kBlock], targets[kBlock];
   double importance[kBlock];
@@ -107,10 +108,10 @@ void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk&
     const Chunk::Row& row = chunk.rows[i];
     if (row.seen <= begin) continue;
     const std::size_t n = std::min(end, row.seen) - begin;
-    predictors_->scores(rows, n, row.x, p, shared);
+    predictors_->scores(rows, n, row.x, p, ws.threads);
     const float* predicted = p;
     if (const Example& seen = row.x.before(ws.before); &seen != &row.x) {
-      predictors_->scores(rows, n, seen, q, shared);
+      predictors_->scores(rows, n, seen, q, ws.threads);
       predicted = q;
     }
     for (std::size_t c = 0; c < n; ++c) {
@@ -124,14 +125,15 @@ void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk&
       }
     }
     const Part part{predictors_.get(), rows, &row.x, true};
-    learner_.learn({&part, 1}, n, p, targets, importance, row.x.rate, ws.learner, shared);
+    learner_.learn({&part, 1}, n, p, targets, importance, row.x.rate, ws);
   }
 }
 
 // --- Negative gradient subsampling
 
 void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
-                              Workspace& ws, bool shared) {
+                              Workspace& base) {
+  auto& ws = static_cast<OneAgainstAllWorkspace&>(base);
   const std::uint64_t t = std::atomic_ref(n_examples_).fetch_add(1);
   const std::size_t known = order_.size();
 
@@ -141,7 +143,6 @@ void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double
   if (t % ((known + m) / (m + 1) + (known == 0)) == 0) {
     ClassId winner = kNoClass;
     if (known > 0) {
-      ws.shared = shared;
       score(rows, i, ws);
       winner = ws.labels[static_cast<std::size_t>(
           std::max_element(ws.scores.begin(), ws.scores.end()) - ws.scores.begin())];
@@ -154,28 +155,28 @@ void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double
   learner_.scale.learn(rows, i, weight, ws.x);
   if (see(y)) order_.add([&](ClassId& c) { c = y; });
   sample_negatives(t, y, order_.size(), ws);
-  const std::size_t n = ws.models.size();
+  const std::size_t n = ws.labels.size();
   const double others = static_cast<double>(order_.size()) - 1.0;
   ws.targets.assign(n, -1.0f);
   ws.targets[0] = 1.0f;
   ws.importance.assign(n, n > 1 ? weight * others / static_cast<double>(n - 1) : 0.0);
   ws.importance[0] = weight;
   ws.scores.resize(n);
-  predictors_->scores(ws.models.data(), n, ws.x, ws.scores.data(), shared);
+  predictors_->scores(ws.labels.data(), n, ws.x, ws.scores.data(), ws.threads);
   ws.work.predictor_evaluations += n;
-  const Part part{predictors_.get(), ws.models.data(), &ws.x, true};
+  const Part part{predictors_.get(), ws.labels.data(), &ws.x, true};
   learner_.learn({&part, 1}, n, ws.scores.data(), ws.targets.data(), ws.importance.data(),
-                 ws.x.rate, ws.learner, shared);
+                 ws.x.rate, ws);
 }
 
-// ws.models = y and negative_samples other classes, each set of them equally likely (Floyd's
+// ws.labels = y and negative_samples other classes, each set of them equally likely (Floyd's
 // algorithm).
 void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen,
-                                     Workspace& ws) const {
-  ws.models.assign(1, y);
+                                     OneAgainstAllWorkspace& ws) const {
+  ws.labels.assign(1, y);
   if (n_seen <= std::size_t{all_config_.negative_samples} + 1) {
     for (std::size_t c = 0; c < n_seen; ++c)
-      if (order_[c] != y) ws.models.push_back(order_[c]);
+      if (order_[c] != y) ws.labels.push_back(order_[c]);
     return;
   }
   if (ws.stamps.size() < n_seen) ws.stamps.resize(n_seen, 0);
@@ -186,7 +187,7 @@ void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size
     std::size_t pick = random_at(all_config_.seed, example, j) % (j + 1);
     if (ws.stamps[pick] == ws.stamp) pick = j;
     ws.stamps[pick] = ws.stamp;
-    ws.models.push_back(order_[pick] == y ? order_[others] : order_[pick]);
+    ws.labels.push_back(order_[pick] == y ? order_[others] : order_[pick]);
   }
 }
 

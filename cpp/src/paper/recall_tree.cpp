@@ -24,12 +24,14 @@ RecallTree::RecallTree(const RecallTreeConfig& config)
 
 // --- Figure 2 (left): Recall_Tree_Train
 
-void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
-                           bool shared) {
+void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
+                           Workspace& base) {
+  auto& ws = static_cast<RecallTreeWorkspace&>(base);
   learner_.scale.learn(rows, i, weight, ws.x);
   const auto learned = std::atomic_ref(n_examples_);
-  const double t = static_cast<double>(shared ? learned.fetch_add(1) : n_examples_++);
-  if (!shared) rebase_decay(t);
+  const double t =
+      static_cast<double>(ws.threads == Threads::several ? learned.fetch_add(1) : n_examples_++);
+  if (ws.threads == Threads::one) rebase_decay(t);
   const Limits before = limits(n_classes_seen());
   see(y);
   const Limits now = limits(n_classes_seen());
@@ -42,25 +44,27 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   ws.shadow_route.clear();
   ws.shadow_margins.clear();
   ws.routers_found.clear();
-  LookupCache* const found = shared ? nullptr : &ws.routers_found;
+  LookupCache* const found = ws.threads == Threads::several ? nullptr : &ws.routers_found;
   bool was_candidate = false;
   if (tree_.size() > 0) {
     const double unit_before = decay_unit_at(t - 1);
     descend(
         tree_, before.max_depth,
-        [&](NodeId n) { return ws.shadow_margins.emplace_back(margin(n, seen, shared, found)); },
-        [&](NodeId n) { return fitted_recall(n, before.max_candidates, unit_before, shared); },
+        [&](NodeId n) {
+          return ws.shadow_margins.emplace_back(margin(n, seen, ws.threads, found));
+        },
+        [&](NodeId n) { return fitted_recall(n, before.max_candidates, unit_before, ws.threads); },
         ws.shadow_route);
     Node& stop = tree_[ws.shadow_route.back()];
-    SpinLock::Guard guard(stop.lock, shared);
+    SpinLock::Guard guard(stop.lock, ws.threads);
     ws.work.histogram_touches += 1 + stop.histogram.fit(before.max_candidates);
     was_candidate = stop.histogram.is_candidate(y);
   }
 
   std::size_t reused = 0;
-  NodeId n = tree_.child_or_new(kNoNode, false, shared);
+  NodeId n = tree_.child_or_new(kNoNode, false, ws.threads);
   ws.route.assign(1, n);
-  double recall_n = update_candidates(n, y, weight, unit, now.max_candidates, ws, shared);
+  double recall_n = update_candidates(n, y, weight, unit, now.max_candidates, ws);
   NodeId last_counted = n;
   while (tree_[n].depth < now.max_depth) {
     const std::size_t level = ws.route.size() - 1;
@@ -69,18 +73,18 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
     float f;
     if (passed && unchanged)
       f = ws.shadow_margins[level], ++reused;
-    else if (passed && !shared)
+    else if (passed && ws.threads == Threads::one)
       f = margin_again(n, ws.x, *found, place);
     else
-      f = margin(n, ws.x, shared, found);
+      f = margin(n, ws.x, ws.threads, found);
     ++ws.work.router_evaluations;
-    update_router(n, f, y, weight, unit, ws, shared, place);
+    update_router(n, f, y, weight, unit, ws, place);
     if (recall_config_.routing_order == RoutingOrder::update_first) {
-      f = margin(n, ws.x, shared);
+      f = margin(n, ws.x, ws.threads);
       ++ws.work.router_evaluations;
     }
-    const NodeId r = tree_.child_or_new(n, f > 0.0f, shared);
-    const double recall_r = update_candidates(r, y, weight, unit, now.max_candidates, ws, shared);
+    const NodeId r = tree_.child_or_new(n, f > 0.0f, ws.threads);
+    const double recall_r = update_candidates(r, y, weight, unit, now.max_candidates, ws);
     last_counted = r;
     if (recall_n > recall_r) break;
     n = r;
@@ -97,26 +101,26 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
     const std::size_t level = ws.shadow_route.size() - 1;
     const bool counted =
         stop == last_counted || (level < ws.route.size() && ws.route[level] == stop);
-    if (gather_candidates(stop, before.max_candidates, y, ws, shared)) {
+    if (gather_candidates(stop, before.max_candidates, y, ws)) {
       ws.scores.resize(ws.labels.size());
-      predictors_->scores(ws.labels.data(), ws.labels.size(), seen, ws.scores.data(), shared);
-      add_path_scores(seen, ws.shadow_route, ws, shared);
+      predictors_->scores(ws.labels.data(), ws.labels.size(), seen, ws.scores.data(), ws.threads);
+      add_path_scores(seen, ws.shadow_route, ws);
       ws.work.progressive_evaluations += ws.candidates.size();
       right = wins(y, counted ? weight * unit : 0.0, ws);
     }
   }
-  if (gather_candidates(n, now.max_candidates, y, ws, shared)) {
+  if (gather_candidates(n, now.max_candidates, y, ws)) {
     ws.predictors_found.clear();
     ws.scores.resize(ws.labels.size());
-    if (shared)
-      predictors_->scores(ws.labels.data(), ws.labels.size(), ws.x, ws.scores.data(), true);
+    if (ws.threads == Threads::several)
+      predictors_->scores(ws.labels.data(), ws.labels.size(), ws.x, ws.scores.data(), ws.threads);
     else
       predictors_->scores(ws.labels.data(), ws.labels.size(), ws.x, ws.scores.data(),
                           ws.predictors_found);
-    add_path_scores(ws.x, ws.route, ws, shared);
+    add_path_scores(ws.x, ws.route, ws);
     ws.work.predictor_evaluations += ws.candidates.size();
     if (was_candidate && same) right = wins(y, weight * unit, ws);
-    update_predictors(y, weight, ws.route, ws, shared);
+    update_predictors(y, weight, ws.route, ws);
   }
   ws.progress.count(weight, !right);
 }
@@ -124,7 +128,7 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
 // --- Figure 2 (right): update_router
 
 void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, double unit,
-                               Workspace& ws, bool shared, std::size_t place) {
+                               RecallTreeWorkspace& ws, std::size_t place) {
   struct Side {
     double total = 0.0, entropy = 0.0, entropy_with_y = 0.0;
   };
@@ -134,7 +138,7 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
     const NodeId child = tree_.child(n, right);
     if (child == kNoNode) return side;
     Node& node = tree_[child];
-    SpinLock::Guard guard(node.lock, shared);
+    SpinLock::Guard guard(node.lock, ws.threads);
     ++ws.work.histogram_touches;
     side.total = node.histogram.total();
     side.entropy = node.histogram.entropy();
@@ -145,7 +149,7 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
   Node& node = tree_[n];
   double total;
   {
-    SpinLock::Guard guard(node.lock, shared);
+    SpinLock::Guard guard(node.lock, ws.threads);
     total = node.histogram.total();
   }
   // The average entropy of the children if the example goes to one side: that side counts it in its
@@ -159,7 +163,7 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
 
   ModelId router = node.router.load(std::memory_order_acquire);
   if (router == kNoModel) {
-    SpinLock::Guard guard(node.lock, shared);
+    SpinLock::Guard guard(node.lock, ws.threads);
     router = node.router.load(std::memory_order_relaxed);
     if (router == kNoModel) {
       router = routers_->add_model();
@@ -174,20 +178,20 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
   if (recall_config_.router_weighting == RouterWeighting::total_entropy)
     importance = total / unit * std::fabs(delta);
   const Part part{routers_.get(), &router, &ws.x, true, &ws.routers_found, place};
-  learner_.learn({&part, 1}, 1, &f, &target, &importance, ws.x.rate, ws.learner, shared);
+  learner_.learn({&part, 1}, 1, &f, &target, &importance, ws.x.rate, ws);
 }
 
 double RecallTree::update_candidates(NodeId n, ClassId y, double weight, double unit,
-                                     std::uint32_t max_candidates, Workspace& ws, bool shared) {
+                                     std::uint32_t max_candidates, RecallTreeWorkspace& ws) {
   Node& node = tree_[n];
-  SpinLock::Guard guard(node.lock, shared);
+  SpinLock::Guard guard(node.lock, ws.threads);
   ws.work.histogram_touches += node.histogram.add(y, weight * unit, max_candidates);
   return recall_lower_bound(node.histogram.recall(), node.histogram.total() / unit,
                             recall_config_.bound_lambda);
 }
 
 void RecallTree::update_predictors(ClassId y, double weight, const std::vector<NodeId>& route,
-                                   Workspace& ws, bool shared) {
+                                   RecallTreeWorkspace& ws) {
   const std::size_t n = ws.candidates.size();
   ws.targets.resize(n);
   ws.importance.assign(n, weight);
@@ -206,15 +210,15 @@ void RecallTree::update_predictors(ClassId y, double weight, const std::vector<N
       parts.push_back({interactions_.get(), rows.data(), &ws.x, true});
     }
   }
-  learner_.learn(parts, n, ws.scores.data(), ws.targets.data(), ws.importance.data(), ws.x.rate,
-                 ws.learner, shared, std::max(recall_config_.min_gradient, kGradientFloor));
+  learner_.learn(parts, n, ws.scores.data(), ws.targets.data(), ws.importance.data(), ws.x.rate, ws,
+                 std::max(recall_config_.min_gradient, kGradientFloor));
 }
 
 // --- What learning asks of nodes and routers
 
-float RecallTree::margin(NodeId n, const Example& x, bool shared, LookupCache* found) const {
+float RecallTree::margin(NodeId n, const Example& x, Threads threads, LookupCache* found) const {
   const ModelId router = tree_.router(n);
-  if (found == nullptr) return router == kNoModel ? 0.0f : routers_->score(router, x, shared);
+  if (found == nullptr) return router == kNoModel ? 0.0f : routers_->score(router, x, threads);
   float f = 0.0f;
   if (router == kNoModel)
     found->add_rows(1);
@@ -231,19 +235,20 @@ float RecallTree::margin_again(NodeId n, const Example& x, const LookupCache& fo
   return f;
 }
 
-double RecallTree::fitted_recall(NodeId n, std::uint32_t max_candidates, double unit, bool shared) {
+double RecallTree::fitted_recall(NodeId n, std::uint32_t max_candidates, double unit,
+                                 Threads threads) {
   Node& node = tree_[n];
-  SpinLock::Guard guard(node.lock, shared);
+  SpinLock::Guard guard(node.lock, threads);
   node.histogram.fit(max_candidates);
   return recall_lower_bound(node.histogram.recall(), node.histogram.total() / unit,
                             recall_config_.bound_lambda);
 }
 
-bool RecallTree::gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y, Workspace& ws,
-                                   bool shared) {
+bool RecallTree::gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y,
+                                   RecallTreeWorkspace& ws) {
   Node& node = tree_[n];
   {
-    SpinLock::Guard guard(node.lock, shared);
+    SpinLock::Guard guard(node.lock, ws.threads);
     ws.work.histogram_touches += node.histogram.fit(max_candidates);
     if (!node.histogram.is_candidate(y)) return false;
     node.histogram.candidates(ws.candidates);
@@ -253,7 +258,7 @@ bool RecallTree::gather_candidates(NodeId n, std::uint32_t max_candidates, Class
   return true;
 }
 
-bool RecallTree::wins(ClassId y, double added, const Workspace& ws) {
+bool RecallTree::wins(ClassId y, double added, const RecallTreeWorkspace& ws) {
   // Ties go to the better candidate, as in prediction, where candidates are sorted.
   std::size_t best = 0;
   const auto candidate = [&](std::size_t i) {
@@ -287,7 +292,7 @@ void RecallTree::end_batch() {
   fitted_candidates_ = max_candidates;
 }
 
-void RecallTree::learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) {
+void RecallTree::learn_batch(const Batch& batch, Team team, bool first_pass) {
   if (recall_config_.count_decay <= 0.0 || team.size() == 1)
     return Learner::learn_batch(batch, team, first_pass);
   // Counts can only be rebased while one thread works alone, so pieces must be short against the

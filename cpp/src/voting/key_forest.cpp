@@ -39,10 +39,10 @@ NodeId KeyForest::add_node(NodeId parent, bool is_right) {
   }));
 }
 
-NodeId KeyForest::child_or_new(NodeId n, bool is_right, bool shared) {
+NodeId KeyForest::child_or_new(NodeId n, bool is_right, Threads threads) {
   KeyNode& node = nodes_[n];
   if (const NodeId known = node.child(is_right); known != kNoNode) return known;
-  SpinLock::Guard guard(node.lock, shared);
+  SpinLock::Guard guard(node.lock, threads);
   if (const NodeId known = node.child(is_right); known != kNoNode)
     return known;  // another thread was quicker
   const NodeId made = add_node(n, is_right);
@@ -50,29 +50,29 @@ NodeId KeyForest::child_or_new(NodeId n, bool is_right, bool shared) {
   return made;
 }
 
-double KeyForest::recall(NodeId n, double unit, bool shared) const {
-  auto& node = const_cast<KeyNode&>(nodes_[n]);
-  SpinLock::Guard guard(node.lock, shared);
+double KeyForest::recall(NodeId n, double unit, Threads threads) const {
+  const KeyNode& node = nodes_[n];
+  SpinLock::Guard guard(node.lock, threads);
   const RankedLabels& histogram = node.histogram;
   return rules_.recall_bound(histogram.entries().size(), histogram.mass(), histogram.total(), unit);
 }
 
 void KeyForest::descend(const Example& x, std::size_t n_classes, double unit, VotingWorkspace& v,
-                        Work& work, bool shared) const {
+                        Work& work, Threads threads) const {
   rules_.descend(
       x, n_classes, v, work, [&](NodeId n, bool right) { return nodes_[n].child(right); },
       [&](NodeId n, float begun) {
         const ModelId router = nodes_[n].router.load(std::memory_order_acquire);
-        return router == kNoModel ? begun : begun + routers_->score(router, x, shared);
+        return router == kNoModel ? begun : begun + routers_->score(router, x, threads);
       },
-      [&](NodeId n) { return recall(n, unit, shared); });
+      [&](NodeId n) { return recall(n, unit, threads); });
 }
 
 // How many examples of y, by weight, passed the nodes on the way and those beside them.
-void KeyForest::find_passed(ClassId y, VotingWorkspace& v, bool shared) const {
+void KeyForest::find_passed(ClassId y, VotingWorkspace& v, Threads threads) const {
   v.passed.resize(n_trees());
   for (std::size_t t = 0; t < n_trees(); ++t) v.passed[t].assign(v.routes[t].size() + 1, {});
-  class_nodes_.visit(y, shared, [&](NodeId n, float count) {
+  class_nodes_.visit(y, threads, [&](NodeId n, float count) {
     const KeyNode& node = nodes_[n];
     const Route& route = v.routes[node.tree];
     // Where the ways part, or the shorter one ends.
@@ -97,8 +97,8 @@ void KeyForest::find_passed(ClassId y, VotingWorkspace& v, bool shared) const {
 }
 
 void KeyForest::update_routers(const Example& x, ClassId y, double weight, double unit,
-                               const LinearLearner& learner, Workspace& ws, bool shared) {
-  find_passed(y, ws.voting, shared);
+                               const LinearLearner& learner, OneAgainstSomeWorkspace& ws) {
+  find_passed(y, ws.voting, ws.threads);
   for (std::size_t t = 0; t < n_trees(); ++t) {
     const Route& route = ws.voting.routes[t];
     for (std::size_t d = 0; d < route.size(); ++d) {
@@ -107,7 +107,7 @@ void KeyForest::update_routers(const Example& x, ClassId y, double weight, doubl
       const bool is_right = route[d].margin > 0.0f;
       const double passed_of_y[2] = {is_right ? below.beside : below.on,
                                      is_right ? below.on : below.beside};
-      update_router(route[d], passed_of_y, x, weight, unit, learner, ws, shared);
+      update_router(route[d], passed_of_y, x, weight, unit, learner, ws);
     }
   }
 }
@@ -116,7 +116,7 @@ void KeyForest::update_routers(const Example& x, ClassId y, double weight, doubl
 // difference in total entropy.
 void KeyForest::update_router(const RouteStep& step, const double (&passed_of_y)[2],
                               const Example& x, double weight, double unit,
-                              const LinearLearner& learner, Workspace& ws, bool shared) {
+                              const LinearLearner& learner, OneAgainstSomeWorkspace& ws) {
   const double added = weight * unit;
   KeyNode& node = nodes_[step.node];
   // How much more entropy there is in all of a child's examples, n log n less the sum of c log c,
@@ -133,7 +133,7 @@ void KeyForest::update_router(const RouteStep& step, const double (&passed_of_y)
 
   ModelId router = node.router.load(std::memory_order_acquire);
   if (router == kNoModel) {
-    SpinLock::Guard guard(node.lock, shared);
+    SpinLock::Guard guard(node.lock, ws.threads);
     router = node.router.load(std::memory_order_relaxed);
     if (router == kNoModel) {
       router = routers_->add_model();
@@ -143,25 +143,25 @@ void KeyForest::update_router(const RouteStep& step, const double (&passed_of_y)
   const float target = delta > 0.0 ? 1.0f : -1.0f;
   const double importance = std::fabs(delta) / unit;
   const Part part{routers_.get(), &router, &x, false};
-  learner.learn({&part, 1}, 1, &step.margin, &target, &importance, x.rate, ws.learner, shared);
+  learner.learn({&part, 1}, 1, &step.margin, &target, &importance, x.rate, ws);
 }
 
 void KeyForest::count(const std::vector<Route>& routes, ClassId y, double counted, Work& work,
-                      bool shared) {
+                      Threads threads) {
   for (const Route& route : routes) {
     const RouteStep& last = route.back();
     const NodeId end =
-        last.is_last ? last.node : child_or_new(last.node, last.margin > 0.0f, shared);
+        last.is_last ? last.node : child_or_new(last.node, last.margin > 0.0f, threads);
     for (NodeId n = end; n != kNoNode; n = nodes_[n].parent) {
       KeyNode& node = nodes_[n];
       const bool is_key = n == end || rules_.stops_early();
-      const float before = is_key ? class_nodes_.add(y, n, counted, shared) : 0.0f;
-      if (shared)
+      const float before = is_key ? class_nodes_.add(y, n, counted, threads) : 0.0f;
+      if (threads == Threads::several)
         std::atomic_ref(node.passed).fetch_add(counted, std::memory_order_relaxed);
       else
         node.passed += counted;
       if (!is_key) continue;
-      SpinLock::Guard guard(node.lock, shared);
+      SpinLock::Guard guard(node.lock, threads);
       node.histogram.add_to_total(counted);
       work.histogram_touches +=
           raise(node, y, std::sqrt(before), std::sqrt(static_cast<float>(before + counted)));

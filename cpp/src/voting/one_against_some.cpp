@@ -34,13 +34,13 @@ OneAgainstSome::OneAgainstSome(const OneAgainstSomeConfig& config)
 }
 
 LeaveOut OneAgainstSome::leave_out(ClassId y, double weight, VotingWorkspace& v,
-                                   bool shared) const {
+                                   Threads threads) const {
   LeaveOut own{y, weight * unit(), 0.0f};
-  auto& table = const_cast<ClassPairs::Table&>(pairs_[y]);
+  const ClassPairs::Table& table = pairs_[y];
   v.own_root.assign(v.keys.size(), 0.0f);
   double left_out = 0.0;
   {
-    SpinLock::Guard guard(table.lock, shared);
+    SpinLock::Guard guard(table.lock, threads);
     for (std::size_t k = 0; k < v.keys.size(); ++k) {
       const auto share = static_cast<float>(v.keys[k].share * own.count);
       left_out += share;
@@ -50,8 +50,8 @@ LeaveOut OneAgainstSome::leave_out(ClassId y, double weight, VotingWorkspace& v,
       if (rest > kRounding * share) v.own_root[k] = std::sqrt(rest);
     }
   }
-  auto& sums = const_cast<ClassSums&>(classes_[y]);
-  SpinLock::Guard guard(sums.lock, shared);
+  const ClassSums& sums = classes_[y];
+  SpinLock::Guard guard(sums.lock, threads);
   const double rest = sums.count - left_out;
   if (rest > kRounding * left_out)
     own.inverse_norm = inverse_norm_of(rest);
@@ -60,16 +60,17 @@ LeaveOut OneAgainstSome::leave_out(ClassId y, double weight, VotingWorkspace& v,
   return own;
 }
 
-void OneAgainstSome::score(const Rows& rows, std::size_t i, Workspace& ws) const {
-  score_by_votes(*this, rows, i, n_classes_seen(), ws, ws.shared);
-  ws.labels.assign(ws.models.begin(), ws.models.end());
+void OneAgainstSome::score(const Rows& rows, std::size_t i, Workspace& base) const {
+  auto& ws = static_cast<OneAgainstSomeWorkspace&>(base);
+  score_by_votes(*this, rows, i, n_classes_seen(), ws);
   ws.scores = ws.voting.score;
 }
 
 void OneAgainstSome::score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                                 const Emit& emit) const {
   if (!rules_.weights_in_pairs) return Learner::score_rows(rows, begin, end, ws, emit);
-  score_rows_by_votes(*this, rows, begin, end, n_classes_seen(), ws, ws.shared, emit);
+  score_rows_by_votes(*this, rows, begin, end, n_classes_seen(),
+                      static_cast<OneAgainstSomeWorkspace&>(ws), emit);
 }
 
 // --- Batches, decay
@@ -83,8 +84,7 @@ void OneAgainstSome::begin_batch(const Batch&) {
   ranked_.resize(n_classes());
 }
 
-void OneAgainstSome::learn_batch(const Batch& batch, std::vector<Workspace>& team,
-                                 bool first_pass) {
+void OneAgainstSome::learn_batch(const Batch& batch, Team team, bool first_pass) {
   first_pass_ = first_pass;
   if (rules_.config.count_decay <= 0.0 || team.size() == 1)
     return Learner::learn_batch(batch, team, first_pass);

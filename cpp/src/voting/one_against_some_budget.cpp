@@ -31,21 +31,23 @@ void OneAgainstSome::limit_memory() {
 }
 
 void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
-                               Workspace& ws, bool shared) {
-  if (given_.memory_budget == 0) return learn_example(rows, i, y, weight, ws, shared);
+                               Workspace& base) {
+  auto& ws = static_cast<OneAgainstSomeWorkspace&>(base);
+  if (given_.memory_budget == 0) return learn_example(rows, i, y, weight, ws);
   {
     std::shared_lock lock(learning_, std::defer_lock);
-    if (shared) lock.lock();
-    learn_example(rows, i, y, weight, ws, shared);
+    if (ws.threads == Threads::several) lock.lock();
+    learn_example(rows, i, y, weight, ws);
   }
   // Classes of the batch that have not been learned yet do not count, so that with one thread it
   // does not matter how examples are batched.
-  if (!shared) n_reached_ = std::max<std::size_t>(n_reached_, std::size_t{y} + 1);
-  const std::size_t n_reached = shared ? n_classes() : n_reached_;
+  if (ws.threads == Threads::one)
+    n_reached_ = std::max<std::size_t>(n_reached_, std::size_t{y} + 1);
+  const std::size_t n_reached = ws.threads == Threads::several ? n_classes() : n_reached_;
   if (bytes(n_reached) <= given_.memory_budget) return;
   // Nobody may learn meanwhile. Whoever learned something else comes here, too, and waits.
   std::unique_lock lock(learning_, std::defer_lock);
-  if (shared) lock.lock();
+  if (ws.threads == Threads::several) lock.lock();
   hold_budget(n_reached);
 }
 

@@ -40,12 +40,13 @@ double vote_step(float& accumulator, double gradient, double weight, double rate
 }  // namespace
 
 void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, double weight,
-                                   Workspace& ws, bool shared) {
+                                   OneAgainstSomeWorkspace& ws) {
   VotingWorkspace& v = ws.voting;
   const std::size_t n_known = n_classes_seen();
-  const std::uint64_t before = shared ? std::atomic_ref(n_examples_).fetch_add(1) : n_examples_++;
+  const std::uint64_t before =
+      ws.threads == Threads::several ? std::atomic_ref(n_examples_).fetch_add(1) : n_examples_++;
   see(y);
-  if (!shared && first_pass_) rebase_unit();
+  if (ws.threads == Threads::one && first_pass_) rebase_unit();
   const double counted = weight * unit();
 
   const bool has_trees = forest_.n_trees() > 0;
@@ -56,10 +57,10 @@ void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, d
     read_example(*this, dropout_.without(rows, i, before, v.row), 0, counted, ws);
   pairs_[y].prefetch_tags();
   if (has_trees || has_dense_predictors()) ws.x.rate = centring_.rate(ws.x);
-  if (has_trees) descend(ws.x, n_known, v, ws.work, shared);
-  const LeaveOut own = first_pass_ ? LeaveOut{y} : leave_out(y, weight, v, shared);
-  find_candidates(*this, own, ws, shared);
-  score_candidates(*this, 0, own, ws, shared);
+  if (has_trees) descend(ws.x, n_known, v, ws.work, ws.threads);
+  const LeaveOut own = first_pass_ ? LeaveOut{y} : leave_out(y, weight, v, ws.threads);
+  find_candidates(*this, own, ws);
+  score_candidates(*this, 0, own, ws);
   count_progress(y, weight, ws);
 
   std::size_t at = 0;
@@ -67,24 +68,24 @@ void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, d
   const bool found = at < v.n_voted;
   if (at == v.candidates.size()) {
     v.candidates.push_back({y, 0.0f, {.nodes = v.own_node_vote}});
-    score_candidates(*this, at, own, ws, shared);
+    score_candidates(*this, at, own, ws);
   }
   softmax(at, v);
   const double rate = config_.learning_rate * (first_pass_ ? 1.0 : kLaterPass);
-  find_lessons(own, ws, shared);
+  find_lessons(own, ws);
   // A class that its keys did not find says nothing about how much they should count.
   if (found && rules_.features_vote) update_feature_votes(at, weight, rate, v);
   if (found) update_votes(weight, rate, v);
-  update_predictors(at, weight, rate, ws, shared);
-  update_own_pairs(y, v.gradient[at], weight, rate, first_pass_ ? counted : 0.0, ws, shared);
+  update_predictors(at, weight, rate, ws);
+  update_own_pairs(y, v.gradient[at], weight, rate, first_pass_ ? counted : 0.0, ws);
   if (!first_pass_) return;
 
   if (has_trees) {
-    forest_.update_routers(ws.x, y, weight, unit(), learner_, ws, shared);
-    forest_.count(v.routes, y, counted, ws.work, shared);
+    forest_.update_routers(ws.x, y, weight, unit(), learner_, ws);
+    forest_.count(v.routes, y, counted, ws.work, ws.threads);
   }
   if (has_trees || has_dense_predictors()) centring_.learn(ws.before.dense, ws.x, weight);
-  count(y, counted, ws, shared);
+  count(y, counted, ws);
 }
 
 // What its features' histograms begin with.
@@ -96,7 +97,7 @@ void OneAgainstSome::prefetch_row(const Rows& rows, std::size_t i) const {
   });
 }
 
-void OneAgainstSome::count_progress(ClassId y, double weight, Workspace& ws) const {
+void OneAgainstSome::count_progress(ClassId y, double weight, OneAgainstSomeWorkspace& ws) const {
   const VotingWorkspace& v = ws.voting;
   const auto best = std::max_element(v.score.begin(), v.score.end());
   // Before anything is counted there are no candidates.
@@ -117,7 +118,7 @@ void OneAgainstSome::softmax(std::size_t y_at, VotingWorkspace& v) const {
   v.gradient[y_at] -= 1.0;
 }
 
-void OneAgainstSome::find_lessons(const LeaveOut& own, Workspace& ws, bool shared) const {
+void OneAgainstSome::find_lessons(const LeaveOut& own, OneAgainstSomeWorkspace& ws) const {
   VotingWorkspace& v = ws.voting;
   v.lessons.clear(), v.hits.clear();
   for (std::size_t c = 0; c < v.candidates.size(); ++c)
@@ -128,13 +129,13 @@ void OneAgainstSome::find_lessons(const LeaveOut& own, Workspace& ws, bool share
   v.guesses.begin(v.lessons.size() * v.keys.size());
   for (const Lesson& lesson : v.lessons)
     v.guesses.add(
-        find_pairs(v.candidates[lesson.candidate].label, v.keys, shared, v.guesses.next()));
+        find_pairs(v.candidates[lesson.candidate].label, v.keys, ws.threads, v.guesses.next()));
   for (std::size_t l = 0; l < v.lessons.size(); ++l) {
     Lesson& lesson = v.lessons[l];
     const ClassId z = v.candidates[lesson.candidate].label;
     const bool is_left_out = z == own.y && own.count > 0.0;
-    auto& table = const_cast<ClassPairs::Table&>(pairs_[z]);
-    SpinLock::Guard guard(table.lock, shared);
+    const ClassPairs::Table& table = pairs_[z];
+    SpinLock::Guard guard(table.lock, ws.threads);
     for (const auto& [k, guessed] : v.guesses[l]) {
       const std::uint32_t slot = table.find(v.keys[k].key, guessed);
       if (slot == ClassPairs::kNone) continue;
@@ -200,26 +201,26 @@ OneAgainstSome::Memory OneAgainstSome::memory(double gradient) const {
 }
 
 // All candidates that are wrong enough, but for the pairs of the example's own class.
-void OneAgainstSome::update_predictors(std::size_t y_at, double weight, double rate, Workspace& ws,
-                                       bool shared) {
+void OneAgainstSome::update_predictors(std::size_t y_at, double weight, double rate,
+                                       OneAgainstSomeWorkspace& ws) {
   VotingWorkspace& v = ws.voting;
   for (std::size_t l = 0; l < v.lessons.size(); ++l) {
     const std::size_t c = v.lessons[l].candidate;
-    const float G = update_bias(ws.models[c], v.gradient[c], weight, rate);
-    if (rules_.weights_in_pairs && c != y_at) update_pairs(l, weight, rate, ws, shared);
+    const float G = update_bias(ws.labels[c], v.gradient[c], weight, rate);
+    if (rules_.weights_in_pairs && c != y_at) update_pairs(l, weight, rate, ws);
     if (has_dense_predictors()) {
       // Features of one spread share a rate: that of the bias.
       const double pace = rate * kRowRate * weight / std::sqrt(G + kPredictorOffset);
       const double kept = memory(v.gradient[c]).weights * std::max(0.0, 1.0 - pace * config_.l2);
-      predictors_.move(ws.models[c], ws.x, static_cast<float>(-pace * v.gradient[c]),
+      predictors_.move(ws.labels[c], ws.x, static_cast<float>(-pace * v.gradient[c]),
                        static_cast<float>(kept));
     }
   }
 }
 
 // A class learns what is not it by the features that it has met.
-void OneAgainstSome::update_pairs(std::size_t lesson, double weight, double rate, Workspace& ws,
-                                  bool shared) {
+void OneAgainstSome::update_pairs(std::size_t lesson, double weight, double rate,
+                                  OneAgainstSomeWorkspace& ws) {
   VotingWorkspace& v = ws.voting;
   const std::size_t c = v.lessons[lesson].candidate;
   const ClassId z = v.candidates[c].label;
@@ -227,7 +228,7 @@ void OneAgainstSome::update_pairs(std::size_t lesson, double weight, double rate
   const auto hits = std::span(v.hits).subspan(begin, v.lessons[lesson].hits_end - begin);
   {
     ClassPairs::Table& table = pairs_[z];
-    SpinLock::Guard guard(table.lock, shared);
+    SpinLock::Guard guard(table.lock, ws.threads);
     for (Hit& hit : hits) {
       const ActiveKey& key = v.keys[hit.key];
       // Another thread may have moved the pairs, or forgotten this one.
@@ -242,15 +243,16 @@ void OneAgainstSome::update_pairs(std::size_t lesson, double weight, double rate
   }
   if (!rules_.features_vote) return;
   for (const Hit& hit : hits)
-    if (hit.slot != ClassPairs::kNone) publish(v.keys[hit.key], z, hit.root, hit.weight, shared);
+    if (hit.slot != ClassPairs::kNone)
+      publish(v.keys[hit.key], z, hit.root, hit.weight, ws.threads);
 }
 
 // Beside its root in the key's histogram, where there is one.
 void OneAgainstSome::publish(const ActiveKey& key, ClassId z, float root, float weight,
-                             bool shared) {
+                             Threads threads) {
   if (key.histogram == nullptr) return;
   auto& histogram = const_cast<KeyHistograms::Key&>(*key.histogram);
-  SpinLock::Guard guard(histogram.lock, shared);
+  SpinLock::Guard guard(histogram.lock, threads);
   histograms_.set_weight(histogram, z, root, weight);
 }
 
@@ -279,14 +281,14 @@ float OneAgainstSome::update_bias(ClassId z, double gradient, double weight, dou
 }
 
 void OneAgainstSome::update_own_pairs(ClassId y, double gradient, double weight, double rate,
-                                      double counted, Workspace& ws, bool shared) {
+                                      double counted, OneAgainstSomeWorkspace& ws) {
   const bool learns = rules_.weights_in_pairs && std::fabs(gradient) >= small_gradient_;
   VotingWorkspace& v = ws.voting;
   v.own_pairs.assign(v.keys.size(), {});
   double added = 0.0;
   {
     ClassPairs::Table& table = pairs_[y];
-    SpinLock::Guard guard(table.lock, shared);
+    SpinLock::Guard guard(table.lock, ws.threads);
     for (std::size_t k = 0; k < v.keys.size(); ++k) {
       const ActiveKey& key = v.keys[k];
       const std::uint32_t slot =
@@ -309,11 +311,12 @@ void OneAgainstSome::update_own_pairs(ClassId y, double gradient, double weight,
     const OwnPair& own = v.own_pairs[k];
     if (!own.is_known) continue;
     if (counted == 0.0) {
-      if (learns && rules_.features_vote) publish(key, y, std::sqrt(own.after), own.weight, shared);
+      if (learns && rules_.features_vote)
+        publish(key, y, std::sqrt(own.after), own.weight, ws.threads);
       continue;
     }
     KeyHistograms::Key& histogram = histograms_.touch(key.key);
-    SpinLock::Guard guard(histogram.lock, shared);
+    SpinLock::Guard guard(histogram.lock, ws.threads);
     relaxed_store(histogram.examples, histogram.examples + counted);
     if (rules_.features_vote)
       ws.work.histogram_touches +=
@@ -321,21 +324,21 @@ void OneAgainstSome::update_own_pairs(ClassId y, double gradient, double weight,
   }
   if (added == 0.0) return;
   ClassSums& sums = classes_[y];
-  SpinLock::Guard guard(sums.lock, shared);
+  SpinLock::Guard guard(sums.lock, ws.threads);
   sums.count += added;
   relaxed_store(ranked_[y].inverse_norm, inverse_norm_of(sums.count));
 }
 
-void OneAgainstSome::count(ClassId y, double counted, Workspace& ws, bool shared) {
+void OneAgainstSome::count(ClassId y, double counted, OneAgainstSomeWorkspace& ws) {
   float before, after;
   {
     ClassSums& sums = classes_[y];
-    SpinLock::Guard guard(sums.lock, shared);
+    SpinLock::Guard guard(sums.lock, ws.threads);
     before = static_cast<float>(sums.examples);
     sums.examples += counted;
     after = static_cast<float>(sums.examples);
   }
-  SpinLock::Guard guard(global_counts_.lock, shared);
+  SpinLock::Guard guard(global_counts_.lock, ws.threads);
   ws.work.histogram_touches +=
       histograms_.raise(global_counts_, y, std::sqrt(before), std::sqrt(after), 0.0f);
   relaxed_store(examples_, examples_ + counted);

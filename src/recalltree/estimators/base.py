@@ -30,7 +30,7 @@ from recalltree.estimators.progressive_curve import ProgressiveCurve
 from recalltree.inspection.explainer import explain
 from recalltree.inspection.explanation import Explanation
 from recalltree.labels import Growth, LabelTable, as_labels
-from recalltree.parameters import Table
+from recalltree.parameters import Table, list_choices
 from recalltree.validation import (
     Matrix,
     check_matrix,
@@ -40,6 +40,10 @@ from recalltree.validation import (
     keep_features,
     make_rows,
 )
+
+#: Estimators by the name of their algorithm in model files and on the command line. Each adds
+#: itself.
+CLASSIFIERS: dict[str, type[OnlineClassifier]] = {}
 
 #: The locks of estimators. Not among their attributes, which are those that scikit-learn expects.
 _LEARNING_LOCKS: WeakKeyDictionary[Any, Lock] = WeakKeyDictionary()
@@ -51,6 +55,12 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
 
     #: What its parameters are; the command line makes options of them.
     _parameters: ClassVar[Table]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        list_choices(cls, getattr(cls, "_parameters", {}))
+        if "_algorithm" in vars(cls):  # not of a class that a user derives from one of ours
+            CLASSIFIERS[cls._algorithm] = cls
 
     def __init__(
         self,

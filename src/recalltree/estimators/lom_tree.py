@@ -32,7 +32,7 @@ class LOMTreeClassifier(TreeClassifier):
     swap_resistance : float, default=4.0
         How much busier than the least used leaf another leaf must be to take over its node when
         ``max_nodes`` is reached.
-    loss : {"logistic", "hinge", "squared"}, default="logistic"
+    loss : {...}, default="logistic"
         Loss of the binary linear models.
     learning_rate : float, default=1.0
         Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 from recalltree.estimators.fitted import Fitted
 from recalltree.estimators.probabilities import fill_up, normalise, row_max, row_sum, sigmoid
+from recalltree.losses import LOSSES
 from recalltree.moment import at_one_moment
 from recalltree.validation import (
     Matrix,
@@ -29,9 +30,6 @@ DENSE_LIMIT_BYTES = 2**30
 #: About how many scores are held at a time: 16 MiB as float64. Every call of a core prepares its
 #: prediction anew (a Recall Tree packs its nodes), which many rows must share.
 _BLOCK_SCORES = 2**21
-
-#: The link of each loss is 1 / (1 + exp(-a · score)); this is a.
-_LINK_SCALE = {"logistic": 1.0, "hinge": 2.0, "squared": 2.0}
 
 
 class Predictions(metaclass=ABCMeta):
@@ -194,7 +192,7 @@ class Predictions(metaclass=ABCMeta):
 
         `best` is, for each score, the largest score of its row.
         """
-        return sigmoid(scores, best, _LINK_SCALE[self._fitted.config["loss"]])
+        return sigmoid(scores, best, LOSSES[self._fitted.config["loss"]].link_scale)
 
     def _link_of_rows(
         self, indptr: NDArray[np.int64], scores: NDArray[np.float32]

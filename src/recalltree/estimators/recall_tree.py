@@ -58,7 +58,7 @@ class RecallTreeClassifier(TreeClassifier):
         logistic loss, if it thinks itself less probable than that. Most candidates do, most of the
         time, and leaving them alone makes learning quicker and the model smaller, with no more
         errors. 0 is the paper's: every candidate learns from every example.
-    loss : {"logistic", "hinge", "squared"}, default="logistic"
+    loss : {...}, default="logistic"
         Loss of the binary linear models.
     learning_rate : float, default=1.0
         Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.

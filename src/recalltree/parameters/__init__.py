@@ -12,7 +12,14 @@ from recalltree.parameters.algorithms import (
     ONE_AGAINST_SOME,
     RECALL_TREE,
 )
-from recalltree.parameters.parameter import Parameter, Range, Table, defaults_of, make_table
+from recalltree.parameters.parameter import (
+    Parameter,
+    Range,
+    Table,
+    defaults_of,
+    list_choices,
+    make_table,
+)
 
 __all__ = [
     "ALGORITHMS",
@@ -25,5 +32,6 @@ __all__ = [
     "Range",
     "Table",
     "defaults_of",
+    "list_choices",
     "make_table",
 ]

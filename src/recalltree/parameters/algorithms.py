@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from recalltree.losses import LOSSES
 from recalltree.parameters.parameter import Parameter, Range, make_table
 
 #: How many features X may have: a model keeps the range of each, 4 bytes, sparse or not.
@@ -22,7 +23,7 @@ _POSITIVE_INTEGER = Range(int, 1)
 _LOSS = Parameter(
     "loss",
     "logistic",
-    ("logistic", "hinge", "squared"),
+    tuple(LOSSES),
     "Loss of the binary linear models.",
 )
 

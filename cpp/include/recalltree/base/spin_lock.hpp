@@ -6,6 +6,9 @@
 
 namespace recalltree {
 
+// Whether others may be learning while a thread works on a model.
+enum class Threads { one, several };
+
 class SpinLock {
  public:
   void lock() {
@@ -14,10 +17,10 @@ class SpinLock {
   }
   void unlock() { locked_.store(false, std::memory_order_release); }
 
-  // Holds the lock while in scope, or does nothing when one thread works alone.
+  // Holds the lock while in scope; one thread needs none.
   class Guard {
    public:
-    Guard(SpinLock& lock, bool shared) : lock_(shared ? &lock : nullptr) {
+    Guard(SpinLock& lock, Threads threads) : lock_(threads == Threads::several ? &lock : nullptr) {
       if (lock_) lock_->lock();
     }
     ~Guard() {

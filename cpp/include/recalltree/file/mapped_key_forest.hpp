@@ -9,8 +9,8 @@
 #include "recalltree/base/config.hpp"
 #include "recalltree/file/mapped_tree.hpp"
 #include "recalltree/file/mapped_weights.hpp"
-#include "recalltree/model/workspace.hpp"
 #include "recalltree/voting/forest_rules.hpp"
+#include "recalltree/voting/voting_workspace.hpp"
 
 namespace recalltree {
 

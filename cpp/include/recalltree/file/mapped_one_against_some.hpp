@@ -44,7 +44,7 @@ class MappedOneAgainstSome final : public MappedModel {
   const VotingRules& rules() const { return rules_; }
   double unit() const { return unit_; }
   double examples() const { return examples_; }
-  void read_dense(const Rows& rows, std::size_t i, Workspace& ws) const {
+  void read_dense(const Rows& rows, std::size_t i, OneAgainstSomeWorkspace& ws) const {
     centring_.read(rows, i, ws.before.dense, ws.x);
   }
   void find_key(ActiveKey& key) const {
@@ -59,25 +59,25 @@ class MappedOneAgainstSome final : public MappedModel {
     return key.place == ActiveKey::kNoKey ? 1.0f : key_weights_[key.place];
   }
   template <class Use>
-  void with_entries(const ActiveKey& key, bool, Use use) const;
+  void with_entries(const ActiveKey& key, Threads, Use use) const;
   void prefetch_entries(const ActiveKey&, std::size_t, std::size_t) const {}
   template <class Visit>
-  void visit_frequent(bool, Visit visit) const;
+  void visit_frequent(Threads, Visit visit) const;
   void prefetch_row(const Rows&, std::size_t) const {}
   void prefetch_class(ClassId) const {}
   void prefetch_pairs(ClassId) const {}
   template <class Keys>
-  PairGuess* find_pairs(ClassId y, const Keys& keys, bool, PairGuess* found) const;
+  PairGuess* find_pairs(ClassId y, const Keys& keys, Threads, PairGuess* found) const;
   template <class Keys, class Visit>
-  void visit_pairs(ClassId y, const Keys& keys, std::span<const PairGuess> found, bool,
+  void visit_pairs(ClassId y, const Keys& keys, std::span<const PairGuess> found, Threads,
                    Visit visit) const;
   std::size_t n_trees() const { return forest_.n_trees(); }
   void descend(const Example& x, std::size_t n_classes, VotingWorkspace& v, Work& work,
-               bool) const {
+               Threads) const {
     forest_.descend(x, n_classes, unit_, v, work);
   }
   template <class Vote>
-  std::size_t vote_of_node(const NodeKey& key, bool, Vote vote) const {
+  std::size_t vote_of_node(const NodeKey& key, Threads, Vote vote) const {
     return forest_.vote(key, vote);
   }
   float affinity_scale() const { return scales_[0]; }
@@ -90,7 +90,7 @@ class MappedOneAgainstSome final : public MappedModel {
   ClassTerms terms(ClassId y) const { return {inverse_norm(y), bias(y)}; }
   const MappedWeights& predictors() const { return *predictors_; }
   void predictor_scores(const ClassId* labels, std::size_t n, const Example& x, float* out,
-                        bool) const {
+                        Threads) const {
     predictors_->scores(labels, n, x, out);
   }
 
@@ -99,6 +99,9 @@ class MappedOneAgainstSome final : public MappedModel {
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
  protected:
+  std::unique_ptr<Workspace> make_workspace() const override {
+    return std::make_unique<OneAgainstSomeWorkspace>();
+  }
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
   std::size_t rows_at_once() const override { return rows_to_score_at_once(n_classes()); }
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
@@ -180,7 +183,7 @@ struct MappedEntries {
 };
 
 template <class Use>
-void MappedOneAgainstSome::with_entries(const ActiveKey& key, bool, Use use) const {
+void MappedOneAgainstSome::with_entries(const ActiveKey& key, Threads, Use use) const {
   if (key.place == ActiveKey::kNoKey) return use(std::span<const KeyHistograms::Entry>());
   const auto [begin, end] = range(key_offsets_, key.place, labels_.size());
   const auto labels = labels_.subspan(begin, end - begin);
@@ -190,7 +193,7 @@ void MappedOneAgainstSome::with_entries(const ActiveKey& key, bool, Use use) con
 }
 
 template <class Visit>
-void MappedOneAgainstSome::visit_frequent(bool, Visit visit) const {
+void MappedOneAgainstSome::visit_frequent(Threads, Visit visit) const {
   for (const ClassId label : frequent_)
     if (label < n_classes() && visit(label)) return;
 }
@@ -208,7 +211,7 @@ void MappedOneAgainstSome::visit_class(ClassId y, Visit visit) const {
 
 // Keys and pairs are both sorted, so that a search begins where the last one ended.
 template <class Keys>
-PairGuess* MappedOneAgainstSome::find_pairs(ClassId y, const Keys& keys, bool,
+PairGuess* MappedOneAgainstSome::find_pairs(ClassId y, const Keys& keys, Threads,
                                             PairGuess* found) const {
   const auto [begin, end] = range(pair_offsets_, y, pair_keys_.size());
   std::size_t at = begin;
@@ -222,7 +225,7 @@ PairGuess* MappedOneAgainstSome::find_pairs(ClassId y, const Keys& keys, bool,
 
 template <class Keys, class Visit>
 void MappedOneAgainstSome::visit_pairs(ClassId y, const Keys&, std::span<const PairGuess> found,
-                                       bool, Visit visit) const {
+                                       Threads, Visit visit) const {
   const std::size_t begin = range(pair_offsets_, y, pair_keys_.size()).begin;
   with_weights(pair_weights_, [&](const auto* weights) {
     for (const auto& [k, slot] : found)

@@ -23,12 +23,12 @@ class DenseWeights final : public Weights {
   ModelId add_model() override;
   std::size_t size() const override { return rows_.size(); }
   void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
-              bool shared) const override;
+              Threads threads) const override;
   void accumulate(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                  Steps& steps, double* c, bool shared, LookupCache* found,
+                  Steps& steps, double* c, Threads threads, LookupCache* found,
                   std::size_t first) override;
   void apply(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-             const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
+             const Steps& steps, const float* h, const float* shrinkage, Threads threads) override;
   // One row alone: after w *= kept wherever x is not zero, w += h x.
   void move(ModelId row, const Example& x, float h, float kept);
   ModelId renew(ModelId row, ModelId) override;

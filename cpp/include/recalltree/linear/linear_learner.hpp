@@ -35,6 +35,7 @@ inline std::unique_ptr<Weights> make_weights(const LearnerConfig& config, bool b
 class LinearLearner {
  public:
   struct Workspace {
+    Threads threads = Threads::one;
     std::vector<Steps> steps;  // by part
   };
 
@@ -43,12 +44,12 @@ class LinearLearner {
   // One update of n distinct models whose scores are p: targets in {-1, +1}, importance of each.
   // Those that are to be negative are left alone if their gradient is below the floor.
   void learn(std::span<const Part> parts, std::size_t n, const float* p, const float* targets,
-             const double* importance, double rate, Workspace& ws, bool shared,
+             const double* importance, double rate, Workspace& ws,
              double negative_floor = kGradientFloor) const {
     if (ws.steps.size() < parts.size()) ws.steps.resize(parts.size());
     for (std::size_t begin = 0; begin < n; begin += kBlock)
       learn_block(parts, begin, std::min(kBlock, n - begin), p + begin, targets + begin,
-                  importance + begin, rate, ws, shared, negative_floor);
+                  importance + begin, rate, ws, negative_floor);
   }
 
   void save(State& state) const {
@@ -66,7 +67,7 @@ class LinearLearner {
  private:
   void learn_block(std::span<const Part> parts, std::size_t begin, std::size_t n, const float* p,
                    const float* y, const double* importance, double rate, Workspace& ws,
-                   bool shared, double negative_floor) const {
+                   double negative_floor) const {
     double g[kBlock], t[kBlock], c[kBlock], h[kBlock];
     float weighted_g2[kBlock], step[kBlock], shrinkage[kBlock], no_shrinkage[kBlock] = {};
     kernels().gradients(config_.loss, p, y, g, n);
@@ -80,14 +81,15 @@ class LinearLearner {
     }
     for (std::size_t k = 0; k < parts.size(); ++k)
       parts[k].weights->accumulate(parts[k].rows + begin, n, *parts[k].example, weighted_g2,
-                                   ws.steps[k], c, shared, parts[k].found, parts[k].first + begin);
+                                   ws.steps[k], c, ws.threads, parts[k].found,
+                                   parts[k].first + begin);
     for (std::size_t i = 0; i < n; ++i)
       if (c[i] == 0.0) c[i] = 1.0;  // left out, but the block's arithmetic stays finite
     kernels().steps(config_.loss, p, y, t, c, h, n);
     for (std::size_t i = 0; i < n; ++i) step[i] = static_cast<float>(h[i]);
     for (std::size_t k = 0; k < parts.size(); ++k)
       parts[k].weights->apply(parts[k].rows + begin, n, *parts[k].example, weighted_g2, ws.steps[k],
-                              step, parts[k].regularised ? shrinkage : no_shrinkage, shared);
+                              step, parts[k].regularised ? shrinkage : no_shrinkage, ws.threads);
   }
 
   LearnerConfig config_;

@@ -68,7 +68,7 @@ struct SparseColumn : SparseBuckets {
     float of[kSlots];
   };
 
-  SpinLock lock;
+  mutable SpinLock lock;
 
   static std::size_t bytes(std::size_t n_buckets) {
     return n_buckets * (sizeof(Bucket) + sizeof(Accumulators));

@@ -25,7 +25,7 @@ class SparseWeights final : public Weights {
   ModelId add_model_near(ModelId neighbour) override;
   std::size_t size() const override { return rows_.size(); }
   void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
-              bool shared) const override;
+              Threads threads) const override;
   void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
               LookupCache& found) override;
   void scores_again(const ModelId* rows, std::size_t n, const Example& x, float* out,
@@ -34,10 +34,10 @@ class SparseWeights final : public Weights {
   void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
                     float* out) const override;
   void accumulate(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                  Steps& steps, double* c, bool shared, LookupCache* found,
+                  Steps& steps, double* c, Threads threads, LookupCache* found,
                   std::size_t first) override;
   void apply(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-             const Steps& steps, const float* h, const float* shrinkage, bool shared) override;
+             const Steps& steps, const float* h, const float* shrinkage, Threads threads) override;
   ModelId renew(ModelId row, ModelId neighbour) override;
   ModelContents contents(ModelId row) const override;
   using Weights::save;

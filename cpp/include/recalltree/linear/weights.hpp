@@ -71,12 +71,12 @@ class ReadWeights {
   virtual ~ReadWeights() = default;
 
   virtual std::size_t size() const = 0;
-  // Scores of n rows on one example, biases included. shared: other threads may be learning.
+  // Scores of n rows on one example, biases included.
   virtual void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
-                      bool shared = false) const = 0;
-  float score(ModelId row, const Example& x, bool shared = false) const {
+                      Threads threads = Threads::one) const = 0;
+  float score(ModelId row, const Example& x, Threads threads = Threads::one) const {
     float p;
-    scores(&row, 1, x, &p, shared);
+    scores(&row, 1, x, &p, threads);
     return p;
   }
 
@@ -111,23 +111,24 @@ class Weights : public ReadWeights {
   // of it.
   virtual void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
                       LookupCache&) {
-    scores(rows, n, x, out, false);
+    scores(rows, n, x, out);
   }
   // Scores of rows found as the first-th and following ones, where the example may have other
   // values by now, and the rows too.
   virtual void scores_again(const ModelId* rows, std::size_t n, const Example& x, float* out,
                             const LookupCache&, std::size_t) const {
-    scores(rows, n, x, out, false);
+    scores(rows, n, x, out);
   }
 
   // weighted_g2[i] = 0 leaves row i out. found: null or empty, or where the rows are the first-th
   // and following ones.
   virtual void accumulate(const ModelId* rows, std::size_t n, const Example& x,
-                          const float* weighted_g2, Steps& steps, double* c, bool shared,
+                          const float* weighted_g2, Steps& steps, double* c, Threads threads,
                           LookupCache* found, std::size_t first) = 0;
   // For the rows not left out: after w *= max(0, 1 - shrinkage / sqrt(G)), the step.
   virtual void apply(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                     const Steps& steps, const float* h, const float* shrinkage, bool shared) = 0;
+                     const Steps& steps, const float* h, const float* shrinkage,
+                     Threads threads) = 0;
 
   // A row that knows nothing, near a neighbour, instead of one that nobody may use any more.
   virtual ModelId renew(ModelId row, ModelId neighbour) = 0;

@@ -46,10 +46,10 @@ class FeatureParts {
   // Adds what the features contribute to `row`, as model `i` of `out`.
   void add(const ReadWeights& weights, ModelId row, std::size_t i, Contributions& out) {
     if (row == kNoModel || row >= weights.size()) return;
-    const float bias = weights.score(row, nothing(), false);
+    const float bias = weights.score(row, nothing());
     out.bias[i] += bias;
     for (std::size_t k = 0; k < features_.size(); ++k)
-      out.values[i * features_.size() + k] += weights.score(row, alone(k), false) - bias;
+      out.values[i * features_.size() + k] += weights.score(row, alone(k)) - bias;
   }
 
  private:
@@ -99,7 +99,7 @@ Contributions explain_classes(const Model& model, const Rows& rows, std::size_t 
     model.path_features(route, path);
     for (std::size_t k = 0; k < classes.size() && !path.keys.empty(); ++k) {
       if (classes[k] < model.path_weights().size())
-        out.path[k] = model.path_weights().score(classes[k], path, false);
+        out.path[k] = model.path_weights().score(classes[k], path);
       if (model.config().path_interactions)
         for (const NodeId node : path.keys)
           parts.add(model.interactions(), model.interaction_row(classes[k], node), k, out);

@@ -45,12 +45,12 @@ class Learner : public Predictor {
  protected:
   // Learn row i and, if it can be told, count into ws.progress whether the model would have been
   // wrong.
-  virtual void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
-                         bool shared) = 0;
+  virtual void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
+                         Workspace& ws) = 0;
   // Row i will be learned after the one that is learned now: what it reads can come from memory
   // meanwhile.
   virtual void prefetch_next(const Rows&, std::size_t) const {}
-  virtual void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass);
+  virtual void learn_batch(const Batch& batch, Team team, bool first_pass);
   // Before and after a batch, while one thread works alone.
   virtual void begin_batch(const Batch&) {}
   virtual void end_batch() {}

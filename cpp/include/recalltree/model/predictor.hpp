@@ -69,10 +69,13 @@ class Predictor {
                           const Emit& emit) const;
   // How many rows score_rows gains from having at a time.
   virtual std::size_t rows_at_once() const { return kPiece; }
-  // Before a prediction over many rows; what it returns lives as long as the prediction.
-  virtual std::shared_ptr<const Prepared> prepare_prediction(std::size_t) const { return nullptr; }
+  virtual std::unique_ptr<Workspace> make_workspace() const = 0;
+  // Before a team predicts so many rows: what its workspaces share.
+  virtual void prepare_prediction(std::size_t, Team) const {}
 
   static constexpr std::size_t kPiece = 64;  // rows that a thread takes at a time, at least
+
+  std::vector<std::unique_ptr<Workspace>> make_team(std::size_t n_threads) const;
 
   LearnerConfig config_;
   std::uint64_t n_examples_ = 0;

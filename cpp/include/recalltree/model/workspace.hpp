@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "recalltree/base/example.hpp"
 #include "recalltree/base/types.hpp"
 #include "recalltree/linear/linear_learner.hpp"
-#include "recalltree/paper/label_histogram.hpp"
-#include "recalltree/voting/voting_workspace.hpp"
 
 namespace recalltree {
 
@@ -40,32 +40,19 @@ struct Progress {
   void operator+=(const Progress& o) { weight += o.weight, errors += o.errors; }
 };
 
-// What a model makes ready before it predicts many rows.
-struct Prepared {
-  virtual ~Prepared() = default;
-};
+// Each algorithm adds what it needs beside this.
+struct Workspace : LinearLearner::Workspace {
+  virtual ~Workspace() = default;
 
-struct Workspace {
-  Example x, path, before;
-  LinearLearner::Workspace learner;
-  LookupCache routers_found, predictors_found;
-  std::vector<LabelHistogram::Candidate> candidates;
-  std::vector<ModelId> models;
-  std::vector<std::vector<ModelId>> interaction_models;  // by path feature
-  std::vector<ClassId> labels;
-  std::vector<float> scores, targets, extra;
+  Example x, before;            // as it is learned, and as prediction would have seen it
+  std::vector<ClassId> labels;  // candidates, and by candidate:
+  std::vector<float> scores, targets;
   std::vector<double> importance;
-  std::vector<NodeId> route, shadow_route;
-  std::vector<float> shadow_margins;
-  std::vector<float> margins;         // of the shadow route, on the example as it is learned
-  AlignedFloats block;                // several rows, side by side
-  std::vector<std::uint64_t> stamps;  // by class: when it was last drawn
-  std::uint64_t stamp = 0;
-  VotingWorkspace voting;
   Work work;
   Progress progress;
-  bool shared = false;                 // other threads are learning
-  const Prepared* prepared = nullptr;  // for this prediction, if anything
 };
+
+// One workspace for each thread.
+using Team = std::span<const std::unique_ptr<Workspace>>;
 
 }  // namespace recalltree

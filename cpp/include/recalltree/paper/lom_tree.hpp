@@ -75,15 +75,14 @@ class LOMTree final : public LOMTreePrediction<LOMTree, Learner> {
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
  protected:
-  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
-                 bool shared) override;
+  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws) override;
   // Swaps change the shape of the tree, so that one thread learns, whatever the size of the team.
-  void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
+  void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 
  private:
   // The router is the found-th of ws.routers_found.
   float update_router(NodeId n, float margin, std::size_t found, ClassId y, double weight,
-                      Workspace& ws);
+                      LOMTreeWorkspace& ws);
   bool split(NodeId n);
   bool swap(NodeId n);
   void become_router(NodeId n, NodeId left, NodeId right, ModelId router);

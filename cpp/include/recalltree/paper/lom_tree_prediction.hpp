@@ -14,6 +14,14 @@
 
 namespace recalltree {
 
+struct LOMTreeWorkspace : Workspace {
+  std::vector<NodeId> route;
+  std::vector<std::pair<ClassId, double>> ranked;  // classes of a leaf
+  // Of learning: the margins on the route, as prediction sees the example and as it is learned.
+  std::vector<float> shadow_margins, margins;
+  LookupCache routers_found;
+};
+
 template <class Model, class Base>
 class LOMTreePrediction : public Base {
  public:
@@ -33,7 +41,11 @@ class LOMTreePrediction : public Base {
   }
 
  protected:
-  void score(const Rows& rows, std::size_t i, Workspace& ws) const override {
+  std::unique_ptr<Workspace> make_workspace() const override {
+    return std::make_unique<LOMTreeWorkspace>();
+  }
+  void score(const Rows& rows, std::size_t i, Workspace& base) const override {
+    auto& ws = static_cast<LOMTreeWorkspace&>(base);
     this->read(rows, i, ws.x);
     descend(ws.route, [&](NodeId n) { return margin(n, ws.x); });
     ws.work.router_evaluations += ws.route.size() - 1;
@@ -41,12 +53,12 @@ class LOMTreePrediction : public Base {
   }
 
   std::size_t rows_at_once() const override { return std::size_t{1} << 12; }
-  std::shared_ptr<const Prepared> prepare_prediction(std::size_t n_rows) const override {
+  void prepare_prediction(std::size_t n_rows, Team) const override {
     self().routers().prepare_for(n_rows);
-    return nullptr;
   }
-  void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+  void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& base,
                   const typename Base::Emit& emit) const override {
+    auto& ws = static_cast<LOMTreeWorkspace&>(base);
     Descent descent(self().routers());
     for (; begin < end; begin += descent.nodes.size()) {
       descent.read(end - begin, [&](std::size_t e, Example& x) { this->read(rows, begin + e, x); });
@@ -83,12 +95,11 @@ class LOMTreePrediction : public Base {
   }
 
   // A leaf's classes into ws.labels and ws.scores.
-  void score_leaf(NodeId leaf, Workspace& ws) const {
-    thread_local RankedLabels ranked;
-    rank_labels(leaf, ranked);
+  void score_leaf(NodeId leaf, LOMTreeWorkspace& ws) const {
+    rank_labels(leaf, ws.ranked);
     ws.labels.clear();
     ws.scores.clear();
-    for (const auto& [label, count] : ranked) {
+    for (const auto& [label, count] : ws.ranked) {
       ws.labels.push_back(label);
       ws.scores.push_back(static_cast<float>(count));
     }

@@ -25,19 +25,17 @@ class OneAgainstAll final : public OneAgainstAllPrediction<OneAgainstAll, Learne
 
  protected:
   // With negative samples only: the positive and some random others.
-  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
-                 bool shared) override;
+  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws) override;
   void begin_batch(const Batch& batch) override;
-  void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
+  void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 
  private:
   struct Chunk;
-  void learn_chunk(const Batch& batch, std::size_t begin, std::size_t end, Chunk& chunk,
-                   std::vector<Workspace>& team);
+  void learn_chunk(const Batch& batch, std::size_t begin, std::size_t end, Chunk& chunk, Team team);
   void learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,
-                   std::vector<std::uint64_t>& best, std::vector<float>& best_score, Workspace& ws,
-                   bool shared);
-  void sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen, Workspace& ws) const;
+                   std::vector<std::uint64_t>& best, std::vector<float>& best_score, Workspace& ws);
+  void sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen,
+                        OneAgainstAllWorkspace& ws) const;
 
   OneAgainstAllConfig all_config_;
   std::unique_ptr<Weights> predictors_;

@@ -15,10 +15,17 @@
 namespace recalltree {
 
 // Dense predictors of all classes as one matrix: scores are a matrix product.
-struct ClassMatrix final : Prepared {
+struct ClassMatrix {
   std::vector<ClassId> labels;
   std::vector<const float*> weights;
   std::vector<float> bias;
+};
+
+struct OneAgainstAllWorkspace : Workspace {
+  std::shared_ptr<const ClassMatrix> matrix;  // of a prediction by dense predictors
+  AlignedFloats block;                        // several rows, side by side
+  std::vector<std::uint64_t> stamps;          // by class: when it was last drawn as a negative
+  std::uint64_t stamp = 0;
 };
 
 template <class Model, class Base>
@@ -27,32 +34,36 @@ class OneAgainstAllPrediction : public Base {
   using Base::Base;
 
  protected:
+  std::unique_ptr<Workspace> make_workspace() const override {
+    return std::make_unique<OneAgainstAllWorkspace>();
+  }
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override {
     this->read(rows, i, ws.x);
     copy_order(ws.labels);
     ws.scores.resize(ws.labels.size());
     self().predictors().scores(ws.labels.data(), ws.labels.size(), ws.x, ws.scores.data(),
-                               ws.shared);
+                               ws.threads);
     ws.work.predictor_evaluations += ws.labels.size();
   }
 
-  std::shared_ptr<const Prepared> prepare_prediction(std::size_t n_rows) const override {
+  void prepare_prediction(std::size_t n_rows, Team team) const override {
     const auto& predictors = self().predictors();
     predictors.prepare_for(n_rows);
     auto matrix = std::make_shared<ClassMatrix>();
     copy_order(matrix->labels);
-    if (matrix->labels.empty() || predictors.values(matrix->labels[0]) == nullptr) return nullptr;
+    if (matrix->labels.empty() || predictors.values(matrix->labels[0]) == nullptr) return;
     for (const ClassId c : matrix->labels) {
       matrix->weights.push_back(predictors.values(c));
       matrix->bias.push_back(predictors.bias(c));
     }
-    return matrix;
+    for (const auto& each : team) static_cast<OneAgainstAllWorkspace&>(*each).matrix = matrix;
   }
 
-  void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
+  void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& base,
                   const typename Base::Emit& emit) const override {
-    if (const auto* matrix = static_cast<const ClassMatrix*>(ws.prepared))
-      score_by_product(*matrix, rows, begin, end, ws, emit);
+    auto& ws = static_cast<OneAgainstAllWorkspace&>(base);
+    if (ws.matrix != nullptr)
+      score_by_product(*ws.matrix, rows, begin, end, ws, emit);
     else
       score_by_feature(rows, begin, end, ws, emit);
   }
@@ -67,7 +78,8 @@ class OneAgainstAllPrediction : public Base {
 
   // Blocked so that a block of classes meets all rows while it is in cache.
   void score_by_product(const ClassMatrix& matrix, const Rows& rows, std::size_t begin,
-                        std::size_t end, Workspace& ws, const typename Base::Emit& emit) const {
+                        std::size_t end, OneAgainstAllWorkspace& ws,
+                        const typename Base::Emit& emit) const {
     const std::size_t n_classes = matrix.labels.size(), stride = padded(rows.n_features);
     constexpr std::size_t kScoresInCache = std::size_t{1} << 18, kClassBlock = 64;
     const std::size_t block =

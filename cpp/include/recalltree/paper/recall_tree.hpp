@@ -32,33 +32,32 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
  protected:
-  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
-                 bool shared) override;
+  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws) override;
   void begin_batch(const Batch& batch) override;
   void end_batch() override;
-  void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
+  void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 
  private:
   // Training, in the paper's words.
-  void update_router(NodeId n, float margin, ClassId y, double weight, double unit, Workspace& ws,
-                     bool shared, std::size_t place);
+  void update_router(NodeId n, float margin, ClassId y, double weight, double unit,
+                     RecallTreeWorkspace& ws, std::size_t place);
   // Returns the node's recall bound with the label counted.
   double update_candidates(NodeId n, ClassId y, double weight, double unit,
-                           std::uint32_t max_candidates, Workspace& ws, bool shared);
-  void update_predictors(ClassId y, double weight, const std::vector<NodeId>& route, Workspace& ws,
-                         bool shared);
+                           std::uint32_t max_candidates, RecallTreeWorkspace& ws);
+  void update_predictors(ClassId y, double weight, const std::vector<NodeId>& route,
+                         RecallTreeWorkspace& ws);
 
   // Recall and candidates while learning, when a node may still have fewer candidates than F.
-  double fitted_recall(NodeId n, std::uint32_t max_candidates, double unit, bool shared);
+  double fitted_recall(NodeId n, std::uint32_t max_candidates, double unit, Threads threads);
   // Into ws.candidates and ws.labels, in any order; false, and nothing there, if y is not one.
-  bool gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y, Workspace& ws,
-                         bool shared);
+  bool gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y,
+                         RecallTreeWorkspace& ws);
   // The margin of a node's router. found: null, or where one thread alone keeps what it finds.
-  float margin(NodeId n, const Example& x, bool shared, LookupCache* found = nullptr) const;
+  float margin(NodeId n, const Example& x, Threads threads, LookupCache* found = nullptr) const;
   // The same of a node whose router is the place-th of what was found.
   float margin_again(NodeId n, const Example& x, const LookupCache& found, std::size_t place) const;
   // Whether y wins among the scored ws.candidates if its count is taken to be smaller by `added`.
-  static bool wins(ClassId y, double added, const Workspace& ws);
+  static bool wins(ClassId y, double added, const RecallTreeWorkspace& ws);
 
   // What the n-th example's weight is multiplied by.
   double decay_unit_at(double n) const { return decay_unit_of(recall_config_, decay_origin_, n); }

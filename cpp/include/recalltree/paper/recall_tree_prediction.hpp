@@ -88,7 +88,7 @@ struct NodeSummary {
 
 // The nodes side by side: bounds of recall, candidates in order and the sums of their path weights.
 // Worth building when there are more rows to predict than nodes.
-struct PackedNodes final : Prepared {
+struct PackedNodes {
   std::vector<double> recall;
   std::vector<std::uint32_t> offsets{0};
   std::vector<ClassId> labels;
@@ -96,6 +96,19 @@ struct PackedNodes final : Prepared {
 
   const ClassId* labels_of(NodeId n) const { return labels.data() + offsets[n]; }
   std::size_t n_labels(NodeId n) const { return offsets[n + 1] - offsets[n]; }
+};
+
+struct RecallTreeWorkspace : Workspace {
+  std::vector<NodeId> route;
+  std::vector<LabelHistogram::Candidate> candidates;
+  Example path;
+  std::vector<float> path_scores;             // by candidate
+  std::shared_ptr<const PackedNodes> packed;  // of a prediction over many rows
+  // Of learning: the route that prediction would take, and what was looked up.
+  std::vector<NodeId> shadow_route;
+  std::vector<float> shadow_margins;
+  LookupCache routers_found, predictors_found;
+  std::vector<std::vector<ModelId>> interaction_models;  // by path feature
 };
 
 template <class Model, class Base>
@@ -134,7 +147,11 @@ class RecallTreePrediction : public Base {
   }
 
  protected:
-  void score(const Rows& rows, std::size_t i, Workspace& ws) const override {
+  std::unique_ptr<Workspace> make_workspace() const override {
+    return std::make_unique<RecallTreeWorkspace>();
+  }
+  void score(const Rows& rows, std::size_t i, Workspace& base) const override {
+    auto& ws = static_cast<RecallTreeWorkspace&>(base);
     this->read(rows, i, ws.x);
     ws.work.router_evaluations += descend_with(ws.x, ws.route);
     gather_candidates(ws.route.back(), ws);
@@ -144,7 +161,7 @@ class RecallTreePrediction : public Base {
 
   // The more rows there are, the more of them stop at the same node.
   std::size_t rows_at_once() const override { return std::size_t{1} << 18; }
-  std::shared_ptr<const Prepared> prepare_prediction(std::size_t n_rows) const override;
+  void prepare_prediction(std::size_t n_rows, Team team) const override;
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                   const typename Base::Emit& emit) const override;
 
@@ -173,49 +190,49 @@ class RecallTreePrediction : public Base {
   }
 
   // Into ws.labels.
-  void gather_candidates(NodeId n, Workspace& ws) const {
+  void gather_candidates(NodeId n, RecallTreeWorkspace& ws) const {
     self().tree().candidates(n, limits(this->n_classes_seen()).max_candidates, ws.candidates);
     ws.labels.clear();
     for (const auto& c : ws.candidates) ws.labels.push_back(c.label);
   }
 
   // Scores of ws.labels at the end of a route, into ws.scores.
-  void score_candidates(const Example& x, const std::vector<NodeId>& route, Workspace& ws) const {
+  void score_candidates(const Example& x, const std::vector<NodeId>& route,
+                        RecallTreeWorkspace& ws) const {
     ws.scores.resize(ws.labels.size());
     self().predictors().scores(ws.labels.data(), ws.labels.size(), x, ws.scores.data());
-    add_path_scores(x, route, ws, false);
+    add_path_scores(x, route, ws);
   }
 
  protected:
   // Adds what the route says of ws.labels to ws.scores.
-  void add_path_scores(const Example& x, const std::vector<NodeId>& route, Workspace& ws,
-                       bool shared) const {
+  void add_path_scores(const Example& x, const std::vector<NodeId>& route,
+                       RecallTreeWorkspace& ws) const {
     const std::size_t n = ws.labels.size();
     path_features(route, ws.path);
     if (ws.path.keys.empty()) return;
-    ws.extra.resize(n);
-    self().path_weights().scores(ws.labels.data(), n, ws.path, ws.extra.data(), shared);
-    for (std::size_t i = 0; i < n; ++i) ws.scores[i] += ws.extra[i];
+    ws.path_scores.resize(n);
+    self().path_weights().scores(ws.labels.data(), n, ws.path, ws.path_scores.data(), ws.threads);
+    for (std::size_t i = 0; i < n; ++i) ws.scores[i] += ws.path_scores[i];
     if (!self().config().path_interactions) return;
     for (const NodeId node : ws.path.keys)
       for (std::size_t i = 0; i < n; ++i)
         if (const ModelId row = self().interaction_row(ws.labels[i], node); row != kNoModel)
-          ws.scores[i] += self().interactions().score(row, x, shared);
+          ws.scores[i] += self().interactions().score(row, x, ws.threads);
   }
 
  private:
   std::vector<NodeId> stops_of(const Rows& rows, std::size_t begin, std::size_t end,
-                               const PackedNodes& packed, Workspace& ws) const;
+                               const PackedNodes& packed, RecallTreeWorkspace& ws) const;
 };
 
 template <class Model, class Base>
-std::shared_ptr<const Prepared> RecallTreePrediction<Model, Base>::prepare_prediction(
-    std::size_t n_rows) const {
+void RecallTreePrediction<Model, Base>::prepare_prediction(std::size_t n_rows, Team team) const {
   self().predictors().prepare_for(n_rows);
   self().routers().prepare_for(n_rows);
-  if (n_rows < n_nodes() || self().config().path_interactions) return nullptr;
+  if (n_rows < n_nodes() || self().config().path_interactions) return;
   auto packed = std::make_shared<PackedNodes>();
-  Workspace ws;
+  RecallTreeWorkspace ws;
   for (NodeId n = 0; n < n_nodes(); ++n) {
     packed->recall.push_back(recall_bound(n));
     ws.route.clear();
@@ -230,15 +247,16 @@ std::shared_ptr<const Prepared> RecallTreePrediction<Model, Base>::prepare_predi
     packed->path_scores.insert(packed->path_scores.end(), ws.scores.begin(), ws.scores.end());
     packed->offsets.push_back(static_cast<std::uint32_t>(packed->labels.size()));
   }
-  return packed;
+  for (const auto& each : team) static_cast<RecallTreeWorkspace&>(*each).packed = packed;
 }
 
 // Rows that stop at the same node have the same candidates, so they are scored as a group.
 template <class Model, class Base>
 void RecallTreePrediction<Model, Base>::score_rows(const Rows& rows, std::size_t begin,
-                                                   std::size_t end, Workspace& ws,
+                                                   std::size_t end, Workspace& base,
                                                    const typename Base::Emit& emit) const {
-  const auto* packed = static_cast<const PackedNodes*>(ws.prepared);
+  auto& ws = static_cast<RecallTreeWorkspace&>(base);
+  const PackedNodes* const packed = ws.packed.get();
   if (packed == nullptr) return Base::score_rows(rows, begin, end, ws, emit);
   const std::vector<NodeId> stops = stops_of(rows, begin, end, *packed, ws);
   std::vector<std::size_t> order(stops.size());
@@ -282,7 +300,7 @@ template <class Model, class Base>
 std::vector<NodeId> RecallTreePrediction<Model, Base>::stops_of(const Rows& rows, std::size_t begin,
                                                                 std::size_t end,
                                                                 const PackedNodes& packed,
-                                                                Workspace& ws) const {
+                                                                RecallTreeWorkspace& ws) const {
   const std::uint32_t max_depth = limits(this->n_classes_seen()).max_depth;
   const auto& tree = self().tree();
   std::vector<NodeId> stops;

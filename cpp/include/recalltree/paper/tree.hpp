@@ -21,7 +21,7 @@ struct alignas(64) Node {
   std::atomic<ModelId> router{kNoModel};              // made on first use
   NodeId parent = kNoNode;
   std::uint32_t depth = 0;
-  SpinLock lock;
+  mutable SpinLock lock;
 };
 static_assert(sizeof(Node) == 64 || sizeof(void*) != 8);
 
@@ -37,11 +37,11 @@ class Tree {
   }
 
   // The child, created if it does not exist yet. kNoNode as a parent makes the root.
-  NodeId child_or_new(NodeId n, bool right, bool shared) {
+  NodeId child_or_new(NodeId n, bool right, Threads threads) {
     if (n == kNoNode) return root_or_new();
     if (const NodeId known = child(n, right); known != kNoNode) return known;
     Node& node = nodes_[n];
-    SpinLock::Guard guard(node.lock, shared);
+    SpinLock::Guard guard(node.lock, threads);
     if (const NodeId known = child(n, right); known != kNoNode)
       return known;  // another thread was quicker
     const NodeId made = create(n, node.depth + 1);

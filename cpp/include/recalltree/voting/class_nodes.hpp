@@ -25,14 +25,14 @@ class ClassNodes {
 
   // Calls visit(node, count) for the nodes of a class, in order of first count.
   template <class Visit>
-  void visit(ClassId y, bool shared, Visit visit) const {
-    auto& list = const_cast<List&>(lists_[y]);
-    SpinLock::Guard guard(list.lock, shared);
+  void visit(ClassId y, Threads threads, Visit visit) const {
+    const List& list = lists_[y];
+    SpinLock::Guard guard(list.lock, threads);
     for (std::size_t i = 0; i < list.size(); ++i) visit(list.node(i), list.count(i));
   }
 
   // Counts an example of a class at a node. Returns what the count was before.
-  float add(ClassId y, NodeId node, double weight, bool shared);
+  float add(ClassId y, NodeId node, double weight, Threads threads);
   void rescale(float factor);
 
   void save(State& state) const;
@@ -64,7 +64,7 @@ class ClassNodes {
     void append(NodeId node, float count);
     std::size_t bytes() const { return words_.capacity() * sizeof(std::uint16_t); }
 
-    SpinLock lock;  // while several threads learn
+    mutable SpinLock lock;  // while several threads learn
 
    private:
     std::size_t stride() const { return is_wide_ ? 4 : 3; }

@@ -93,7 +93,7 @@ class ClassPairs {
         if (pairs()[i].key_plus_1 != 0) visit(pairs()[i], i);
     }
 
-    SpinLock lock;
+    mutable SpinLock lock;
 
    private:
     friend class ClassPairs;

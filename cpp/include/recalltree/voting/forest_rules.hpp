@@ -10,8 +10,8 @@
 #include "recalltree/base/config.hpp"
 #include "recalltree/base/example.hpp"
 #include "recalltree/base/types.hpp"
-#include "recalltree/model/workspace.hpp"
 #include "recalltree/paper/criteria.hpp"
+#include "recalltree/voting/voting_workspace.hpp"
 
 namespace recalltree {
 

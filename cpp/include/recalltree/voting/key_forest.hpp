@@ -24,10 +24,10 @@
 #include "recalltree/base/types.hpp"
 #include "recalltree/linear/linear_learner.hpp"
 #include "recalltree/linear/weights.hpp"
-#include "recalltree/model/workspace.hpp"
 #include "recalltree/voting/class_nodes.hpp"
 #include "recalltree/voting/forest_rules.hpp"
 #include "recalltree/voting/ranked_labels.hpp"
+#include "recalltree/voting/voting_workspace.hpp"
 
 namespace recalltree {
 
@@ -41,7 +41,7 @@ struct KeyNode {
   std::uint64_t place = 1;  // in its tree: 1 at the root, 2 p and 2 p + 1 below p
   double passed = 0.0;      // weight of the examples, in growing units
   RankedLabels histogram;   // of those for which it is a key
-  SpinLock lock;            // guards the counts while several threads learn
+  mutable SpinLock lock;    // guards the counts while several threads learn
 
   NodeId child(bool is_right) const {
     return (is_right ? right : left).load(std::memory_order_acquire);
@@ -71,15 +71,16 @@ class KeyForest {
 
   // The route of prediction in every tree, and the nodes that vote (see ForestRules).
   void descend(const Example& x, std::size_t n_classes, double unit, VotingWorkspace& v, Work& work,
-               bool shared) const;
+               Threads threads) const;
   // The routers on the way learn which side lowers the entropy.
   void update_routers(const Example& x, ClassId y, double weight, double unit,
-                      const LinearLearner& learner, Workspace& ws, bool shared);
+                      const LinearLearner& learner, OneAgainstSomeWorkspace& ws);
   // Counts the label on the way and at the child that comes next, which is made on first use.
-  void count(const std::vector<Route>& routes, ClassId y, double counted, Work& work, bool shared);
+  void count(const std::vector<Route>& routes, ClassId y, double counted, Work& work,
+             Threads threads);
   // Calls vote(label, vote) for the labels of a node, and returns how many they were.
   template <class Vote>
-  std::size_t vote(const NodeKey& key, bool shared, Vote vote) const;
+  std::size_t vote(const NodeKey& key, Threads threads, Vote vote) const;
   void rescale(double factor);
 
   void save(State& state) const;
@@ -91,12 +92,12 @@ class KeyForest {
   // touched.
   std::size_t raise(KeyNode& node, ClassId y, float before, float after);
   NodeId add_node(NodeId parent, bool is_right);
-  NodeId child_or_new(NodeId n, bool is_right, bool shared);
-  double recall(NodeId n, double unit, bool shared) const;
-  void find_passed(ClassId y, VotingWorkspace& v, bool shared) const;
+  NodeId child_or_new(NodeId n, bool is_right, Threads threads);
+  double recall(NodeId n, double unit, Threads threads) const;
+  void find_passed(ClassId y, VotingWorkspace& v, Threads threads) const;
   void update_router(const RouteStep& step, const double (&passed_of_y)[2], const Example& x,
-                     double weight, double unit, const LinearLearner& learner, Workspace& ws,
-                     bool shared);
+                     double weight, double unit, const LinearLearner& learner,
+                     OneAgainstSomeWorkspace& ws);
 
   ForestRules rules_;
   StableVector<KeyNode> nodes_;  // of all trees; the roots come first
@@ -106,9 +107,10 @@ class KeyForest {
 };
 
 template <class Vote>
-RECALLTREE_INLINE std::size_t KeyForest::vote(const NodeKey& key, bool shared, Vote vote) const {
-  auto& node = const_cast<KeyNode&>(nodes_[key.node]);
-  SpinLock::Guard guard(node.lock, shared);
+RECALLTREE_INLINE std::size_t KeyForest::vote(const NodeKey& key, Threads threads,
+                                              Vote vote) const {
+  const KeyNode& node = nodes_[key.node];
+  SpinLock::Guard guard(node.lock, threads);
   const float scale = ForestRules::vote_scale(key, node.histogram.total());
   for (const auto& entry : node.histogram.entries()) vote(entry.label, scale * entry.root);
   return node.histogram.entries().size();

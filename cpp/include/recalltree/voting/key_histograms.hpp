@@ -36,7 +36,7 @@ class KeyHistograms {
     double examples = 0.0;     // weight of the examples that had this key
     float weight = 1.0f, accumulator = 0.0f;  // how much the key's vote counts: learned
     std::uint32_t size = 0;
-    SpinLock lock;
+    mutable SpinLock lock;
 
     std::span<const Entry> top(std::size_t n) const {
       return {entries, n < size ? n : std::size_t{size}};

@@ -74,7 +74,7 @@ class OneAgainstSome final : public Learner {
   // What voting.hpp asks for.
   const VotingRules& rules() const { return rules_; }
   double examples() const { return relaxed_load(examples_); }
-  void read_dense(const Rows& rows, std::size_t i, Workspace& ws) const {
+  void read_dense(const Rows& rows, std::size_t i, OneAgainstSomeWorkspace& ws) const {
     centring_.read(rows, i, ws.before.dense, ws.x);
   }
   void find_key(ActiveKey& key) const { key.histogram = histograms_.find(key.key); }
@@ -85,29 +85,29 @@ class OneAgainstSome final : public Learner {
     return key.histogram ? relaxed_load(key.histogram->weight) : 1.0f;
   }
   template <class Use>
-  void with_entries(const ActiveKey& key, bool shared, Use use) const;
+  void with_entries(const ActiveKey& key, Threads threads, Use use) const;
   void prefetch_row(const Rows& rows, std::size_t i) const;
   void prefetch_entries(const ActiveKey& key, std::size_t begin, std::size_t end) const {
     if (key.histogram != nullptr)
       prefetch(relaxed_load(key.histogram->entries) + begin, end - begin);
   }
   template <class Visit>
-  void visit_frequent(bool shared, Visit visit) const;
+  void visit_frequent(Threads threads, Visit visit) const;
   void prefetch_class(ClassId y) const { prefetch(&pairs_[y]); }
   void prefetch_pairs(ClassId y) const { pairs_[y].prefetch_tags(); }
   template <class Keys>
-  PairGuess* find_pairs(ClassId y, const Keys& keys, bool shared, PairGuess* found) const;
+  PairGuess* find_pairs(ClassId y, const Keys& keys, Threads threads, PairGuess* found) const;
   template <class Keys, class Visit>
-  void visit_pairs(ClassId y, const Keys& keys, std::span<const PairGuess> found, bool shared,
+  void visit_pairs(ClassId y, const Keys& keys, std::span<const PairGuess> found, Threads threads,
                    Visit visit) const;
   std::size_t n_trees() const { return forest_.n_trees(); }
   void descend(const Example& x, std::size_t n_classes, VotingWorkspace& v, Work& work,
-               bool shared) const {
-    forest_.descend(x, n_classes, unit(), v, work, shared);
+               Threads threads) const {
+    forest_.descend(x, n_classes, unit(), v, work, threads);
   }
   template <class Vote>
-  std::size_t vote_of_node(const NodeKey& key, bool shared, Vote vote) const {
-    return forest_.vote(key, shared, vote);
+  std::size_t vote_of_node(const NodeKey& key, Threads threads, Vote vote) const {
+    return forest_.vote(key, threads, vote);
   }
   float affinity_scale() const { return relaxed_load(affinity_scale_.value); }
   float share_scale() const { return relaxed_load(share_scale_.value); }
@@ -119,8 +119,8 @@ class OneAgainstSome final : public Learner {
     return {relaxed_load(terms.inverse_norm), relaxed_load(terms.bias)};
   }
   void predictor_scores(const ClassId* labels, std::size_t n, const Example& x, float* out,
-                        bool shared) const {
-    predictors_.scores(labels, n, x, out, shared);
+                        Threads threads) const {
+    predictors_.scores(labels, n, x, out, threads);
   }
   static float inverse_norm_of(double count) {
     return count > 0.0 ? static_cast<float>(1.0 / std::sqrt(count)) : 0.0f;
@@ -138,22 +138,24 @@ class OneAgainstSome final : public Learner {
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
  protected:
-  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
-                 bool shared) override;
+  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws) override;
   void prefetch_next(const Rows& rows, std::size_t i) const override { prefetch_row(rows, i); }
+  std::unique_ptr<Workspace> make_workspace() const override {
+    return std::make_unique<OneAgainstSomeWorkspace>();
+  }
   void score(const Rows& rows, std::size_t i, Workspace& ws) const override;
   std::size_t rows_at_once() const override { return rows_to_score_at_once(n_classes()); }
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                   const Emit& emit) const override;
   void begin_batch(const Batch& batch) override;
   void end_batch() override { n_reached_ = n_classes(); }
-  void learn_batch(const Batch& batch, std::vector<Workspace>& team, bool first_pass) override;
+  void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 
  private:
   struct ClassSums {
     double examples = 0.0, count = 0.0;
     float bias_accumulator = 0.0f;
-    SpinLock lock;  // guards the sums while several threads learn
+    mutable SpinLock lock;  // guards the sums while several threads learn
   };
   // A number that learns by AdaGrad.
   struct Adaptive {
@@ -162,17 +164,17 @@ class OneAgainstSome final : public Learner {
     void step(double gradient, double weight, double rate);
   };
 
-  LeaveOut leave_out(ClassId y, double weight, VotingWorkspace& v, bool shared) const;
-  void count_progress(ClassId y, double weight, Workspace& ws) const;
+  LeaveOut leave_out(ClassId y, double weight, VotingWorkspace& v, Threads threads) const;
+  void count_progress(ClassId y, double weight, OneAgainstSomeWorkspace& ws) const;
   void softmax(std::size_t y_at, VotingWorkspace& v) const;
   // Collects the candidates that are wrong enough to learn, and what they have met.
-  void find_lessons(const LeaveOut& own, Workspace& ws, bool shared) const;
+  void find_lessons(const LeaveOut& own, OneAgainstSomeWorkspace& ws) const;
   // Steps on A and B, and on S and u.
   void update_votes(double weight, double rate, VotingWorkspace& v);
   void update_feature_votes(std::size_t y_at, double weight, double rate, VotingWorkspace& v);
-  void update_predictors(std::size_t y_at, double weight, double rate, Workspace& ws, bool shared);
-  void update_pairs(std::size_t lesson, double weight, double rate, Workspace& ws, bool shared);
-  void publish(const ActiveKey& key, ClassId z, float root, float weight, bool shared);
+  void update_predictors(std::size_t y_at, double weight, double rate, OneAgainstSomeWorkspace& ws);
+  void update_pairs(std::size_t lesson, double weight, double rate, OneAgainstSomeWorkspace& ws);
+  void publish(const ActiveKey& key, ClassId z, float root, float weight, Threads threads);
   // What a class keeps, as shares, when it learns from a gradient.
   struct Memory {
     double weights, steps;
@@ -183,14 +185,14 @@ class OneAgainstSome final : public Learner {
   float update_bias(ClassId z, double gradient, double weight, double rate);
   // Teaches the pairs of the example's class, and counts the example if it is new.
   void update_own_pairs(ClassId y, double gradient, double weight, double rate, double counted,
-                        Workspace& ws, bool shared);
-  void count(ClassId y, double counted, Workspace& ws, bool shared);
+                        OneAgainstSomeWorkspace& ws);
+  void count(ClassId y, double counted, OneAgainstSomeWorkspace& ws);
 
   void rebase_unit();
 
   // Learns an example, whatever memory it takes.
-  void learn_example(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws,
-                     bool shared);
+  void learn_example(const Rows& rows, std::size_t i, ClassId y, double weight,
+                     OneAgainstSomeWorkspace& ws);
   void limit_memory();
   // Bytes that the model takes if it has so many classes.
   std::size_t bytes(std::size_t n_classes) const;
@@ -229,26 +231,26 @@ class OneAgainstSome final : public Learner {
 };
 
 template <class Use>
-RECALLTREE_INLINE void OneAgainstSome::with_entries(const ActiveKey& key, bool shared,
+RECALLTREE_INLINE void OneAgainstSome::with_entries(const ActiveKey& key, Threads threads,
                                                     Use use) const {
   if (key.histogram == nullptr) return use(std::span<const KeyHistograms::Entry>());
-  SpinLock::Guard guard(const_cast<SpinLock&>(key.histogram->lock), shared);
+  SpinLock::Guard guard(key.histogram->lock, threads);
   use(key.histogram->top(key.histogram->size));
 }
 
 template <class Visit>
-void OneAgainstSome::visit_frequent(bool shared, Visit visit) const {
-  SpinLock::Guard guard(const_cast<SpinLock&>(global_counts_.lock), shared);
+void OneAgainstSome::visit_frequent(Threads threads, Visit visit) const {
+  SpinLock::Guard guard(global_counts_.lock, threads);
   for (const auto& entry : global_counts_.top(global_counts_.size))
     if (visit(entry.label)) return;
 }
 
 // What may be there is told to memory, and read when all has been told.
 template <class Keys>
-RECALLTREE_INLINE PairGuess* OneAgainstSome::find_pairs(ClassId y, const Keys& keys, bool shared,
-                                                        PairGuess* found) const {
-  auto& table = const_cast<ClassPairs::Table&>(pairs_[y]);
-  SpinLock::Guard guard(table.lock, shared);
+RECALLTREE_INLINE PairGuess* OneAgainstSome::find_pairs(ClassId y, const Keys& keys,
+                                                        Threads threads, PairGuess* found) const {
+  const ClassPairs::Table& table = pairs_[y];
+  SpinLock::Guard guard(table.lock, threads);
   // Whether a class has met a key cannot be foreseen, so that nothing branches on it.
   for (std::uint32_t k = 0; k < keys.size(); ++k) {
     const std::uint32_t slot = table.guess(keys[k].key);
@@ -261,10 +263,10 @@ RECALLTREE_INLINE PairGuess* OneAgainstSome::find_pairs(ClassId y, const Keys& k
 
 template <class Keys, class Visit>
 RECALLTREE_INLINE void OneAgainstSome::visit_pairs(ClassId y, const Keys& keys,
-                                                   std::span<const PairGuess> found, bool shared,
-                                                   Visit visit) const {
-  auto& table = const_cast<ClassPairs::Table&>(pairs_[y]);
-  SpinLock::Guard guard(table.lock, shared);
+                                                   std::span<const PairGuess> found,
+                                                   Threads threads, Visit visit) const {
+  const ClassPairs::Table& table = pairs_[y];
+  SpinLock::Guard guard(table.lock, threads);
   for (const auto& [k, guessed] : found) {
     const std::uint32_t slot = table.find(keys[k].key, guessed);
     if (slot != ClassPairs::kNone) visit(k, table[slot].count, table[slot].weight);

@@ -58,7 +58,8 @@ inline void sift_down(std::vector<Promise>& heap) {
 
 // Decides how many entries of each key's histogram are read, at most max_entries together.
 template <class Model>
-void plan_reading(const Model& model, std::size_t max_entries, VotingWorkspace& v, bool shared) {
+void plan_reading(const Model& model, std::size_t max_entries, VotingWorkspace& v,
+                  Threads threads) {
   const auto promise = [&](const ActiveKey& key, float root) {
     return key.pull * key.rarity * root;
   };
@@ -69,7 +70,7 @@ void plan_reading(const Model& model, std::size_t max_entries, VotingWorkspace& 
     ActiveKey& key = v.keys[k];
     key.n_read = 0;
     if (key.rarity > 0.0f)
-      model.with_entries(key, shared, [&](const auto& entries) {
+      model.with_entries(key, threads, [&](const auto& entries) {
         if (entries.size() > 0) next.push_back({promise(key, entries[0].root), k});
       });
   }
@@ -78,7 +79,7 @@ void plan_reading(const Model& model, std::size_t max_entries, VotingWorkspace& 
   while (!next.empty() && left > 0) {
     ActiveKey& key = v.keys[next.front().key];
     bool goes_on = false;
-    model.with_entries(key, shared, [&](const auto& entries) {
+    model.with_entries(key, threads, [&](const auto& entries) {
       const std::size_t end =
           end_of_block(entries, key.n_read, left, model.rules().config.max_labels);
       // Where nothing was to be read, nothing will be.

@@ -5,19 +5,19 @@
 //   rules(), unit(), examples()               what follows from its parameters, what it counted
 //   read_dense(rows, i, workspace)            dense rows as linear models see them
 //   find_key(j), document_count(key), weight(key)        the histogram of a feature
-//   with_entries(key, shared, use)            its entries, largest root first, by number
+//   with_entries(key, threads, use)            its entries, largest root first, by number
 //   prefetch_row(rows, i)                     what will be read first of the next row
 //   prefetch_entries(key, begin, end)
-//   visit_frequent(shared, visit)             the most frequent classes, until visit(label) is true
-//   prefetch_class(y), prefetch_pairs(y)      first the one, then the other, then
-//   find_pairs(y, keys, shared, found)        which of the keys a class may know, from `found` on,
-//   visit_pairs(y, keys, found, shared, visit)  and what it knows: visit(position, count, weight)
-//   n_trees(), descend(x, n_classes, workspace, work, shared)
-//   vote_of_node(key, shared, vote)           the labels of a node: vote(label, vote)
+//   visit_frequent(threads, visit)             the most frequent classes, until visit(label) is
+//   true prefetch_class(y), prefetch_pairs(y)      first the one, then the other, then
+//   find_pairs(y, keys, threads, found)        which of the keys a class may know, from `found` on,
+//   visit_pairs(y, keys, found, threads, visit)  and what it knows: visit(position, count, weight)
+//   n_trees(), descend(x, n_classes, workspace, work, threads)
+//   vote_of_node(key, threads, vote)           the labels of a node: vote(label, vote)
 //   affinity_scale(), share_scale(),          A, S and B
 //   node_scale()
 //   inverse_norm(y), bias(y), terms(y)        both of them
-//   predictor_scores(labels, n, x, out, shared)
+//   predictor_scores(labels, n, x, out, threads)
 #pragma once
 
 #include <algorithm>
@@ -33,9 +33,9 @@
 #include "recalltree/base/rows.hpp"
 #include "recalltree/base/types.hpp"
 #include "recalltree/linear/weights.hpp"
-#include "recalltree/model/workspace.hpp"
 #include "recalltree/voting/read_budget.hpp"
 #include "recalltree/voting/voting_rules.hpp"
+#include "recalltree/voting/voting_workspace.hpp"
 
 namespace recalltree {
 
@@ -52,7 +52,8 @@ struct LeaveOut {
 // What the keys, the routers and the predictors see of row i. Nothing is learned from it yet, so
 // that prediction sees the same.
 template <class Model>
-void read_example(const Model& model, const Rows& rows, std::size_t i, double own, Workspace& ws) {
+void read_example(const Model& model, const Rows& rows, std::size_t i, double own,
+                  OneAgainstSomeWorkspace& ws) {
   const VotingRules& rules = model.rules();
   VotingWorkspace& v = ws.voting;
   v.keys.clear();
@@ -83,16 +84,16 @@ VoteScales scales_of_votes(const Model& model) {
 // The features vote.
 template <class Model>
 void vote_of_features(const Model& model, const LeaveOut& own, std::size_t max_entries,
-                      Workspace& ws, bool shared) {
+                      OneAgainstSomeWorkspace& ws) {
   VotingWorkspace& v = ws.voting;
-  plan_reading(model, max_entries, v, shared);
+  plan_reading(model, max_entries, v, ws.threads);
   const ClassId left_out = own.left_out();
   const float S = model.share_scale();
   for (std::size_t k = 0; k < v.keys.size(); ++k) {
     ActiveKey& key = v.keys[k];
     if (key.n_read == 0) continue;
     const float share = S * key.pull * key.rarity;
-    model.with_entries(key, shared, [&](const auto& entries) {
+    model.with_entries(key, ws.threads, [&](const auto& entries) {
       const std::size_t n = std::min<std::size_t>(key.n_read, entries.size());
       key.unread = n < entries.size() ? entries[n].root : 0.0f;
       ws.work.histogram_touches += n;
@@ -109,7 +110,7 @@ void vote_of_features(const Model& model, const LeaveOut& own, std::size_t max_e
 }
 
 template <class Model>
-void find_candidates(const Model& model, const LeaveOut& own, Workspace& ws, bool shared) {
+void find_candidates(const Model& model, const LeaveOut& own, OneAgainstSomeWorkspace& ws) {
   const VotingRules& rules = model.rules();
   const std::size_t max_candidates = rules.config.max_candidates;
   VotingWorkspace& v = ws.voting;
@@ -122,7 +123,7 @@ void find_candidates(const Model& model, const LeaveOut& own, Workspace& ws, boo
     Votes::Adding adding(v.votes);
     float own_vote = 0.0f;
     for (const NodeKey& key : v.node_keys)
-      read += model.vote_of_node(key, shared, [&](ClassId label, float vote) {
+      read += model.vote_of_node(key, ws.threads, [&](ClassId label, float vote) {
         adding[label].nodes += vote;
         if (label == own.y) own_vote += vote;
       });
@@ -132,8 +133,7 @@ void find_candidates(const Model& model, const LeaveOut& own, Workspace& ws, boo
   if (rules.features_vote)
     vote_of_features(
         model, own,
-        rules.config.max_entries - std::min<std::size_t>(read, rules.config.max_entries), ws,
-        shared);
+        rules.config.max_entries - std::min<std::size_t>(read, rules.config.max_entries), ws);
   const VoteScales scales = scales_of_votes(model);
   const ClassId left_out = own.left_out();
   v.votes.take_best(max_candidates, v.candidates, [&](ClassId z, const Sums& sums) {
@@ -143,7 +143,7 @@ void find_candidates(const Model& model, const LeaveOut& own, Workspace& ws, boo
   v.n_voted = v.candidates.size();
   // If the keys know too few classes, the most frequent ones fill up.
   if (v.n_voted < max_candidates)
-    model.visit_frequent(shared, [&](ClassId label) {
+    model.visit_frequent(ws.threads, [&](ClassId label) {
       const auto voted = v.candidates.begin() + static_cast<std::ptrdiff_t>(v.n_voted);
       const auto is_label = [&](const Candidate& c) { return c.label == label; };
       if (std::none_of(v.candidates.begin(), voted, is_label))
@@ -164,12 +164,12 @@ inline float kept_if(bool condition, float number) {
 template <class Model, class Keys>
 void add_pairs(const Model& model, ClassId label, const Keys& keys,
                std::span<const PairGuess> guesses, const float* own_root, Sums& candidate,
-               Work& work, bool shared) {
+               Work& work, Threads threads) {
   work.pair_lookups += keys.size();
   const float S = model.rules().features_vote ? model.share_scale() : 0.0f;
   Sums sums = candidate;
   std::uint64_t found = 0;
-  model.visit_pairs(label, keys, guesses, shared, [&](std::uint32_t k, float count, float weight) {
+  model.visit_pairs(label, keys, guesses, threads, [&](std::uint32_t k, float count, float weight) {
     const auto& key = keys[k];
     found += count > 0.0f;
     float root = std::sqrt(count);
@@ -195,8 +195,8 @@ inline void find_unread(VotingWorkspace& v) {
 
 // What the histograms did not tell of the candidates from `from` on.
 template <class Model>
-void complete_sums(const Model& model, std::size_t from, const LeaveOut& own, Workspace& ws,
-                   bool shared) {
+void complete_sums(const Model& model, std::size_t from, const LeaveOut& own,
+                   OneAgainstSomeWorkspace& ws) {
   VotingWorkspace& v = ws.voting;
   const bool leaves_out = own.left_out() != kNoClass;
   find_unread(v);
@@ -213,43 +213,44 @@ void complete_sums(const Model& model, std::size_t from, const LeaveOut& own, Wo
   for (std::size_t c = from; c < v.candidates.size(); ++c) {
     const ClassId label = v.candidates[c].label;
     PairGuess* const next = v.guesses.next();
-    v.guesses.add(is_own(c) ? model.find_pairs(label, v.keys, shared, next)
-                            : model.find_pairs(label, v.unread, shared, next));
+    v.guesses.add(is_own(c) ? model.find_pairs(label, v.keys, ws.threads, next)
+                            : model.find_pairs(label, v.unread, ws.threads, next));
   }
   for (std::size_t c = from; c < v.candidates.size(); ++c) {
     Candidate& candidate = v.candidates[c];
     const auto guesses = v.guesses[c - from];
     if (!is_own(c)) {
       add_pairs(model, candidate.label, v.unread, guesses, nullptr, candidate.sums, ws.work,
-                shared);
+                ws.threads);
       continue;
     }
     candidate.sums.affinity = candidate.sums.rest = 0.0f;
     if (!leaves_out)
       for (ActiveKey& key : v.keys) key.unread = std::numeric_limits<float>::infinity();
     add_pairs(model, candidate.label, v.keys, guesses, leaves_out ? v.own_root.data() : nullptr,
-              candidate.sums, ws.work, shared);
+              candidate.sums, ws.work, ws.threads);
   }
 }
 
 // From candidate `from` on, with exact counts.
 template <class Model>
-void score_candidates(const Model& model, std::size_t from, const LeaveOut& own, Workspace& ws,
-                      bool shared) {
+void score_candidates(const Model& model, std::size_t from, const LeaveOut& own,
+                      OneAgainstSomeWorkspace& ws) {
   VotingWorkspace& v = ws.voting;
   const std::size_t n = v.candidates.size();
-  v.inverse_norm.resize(n), v.score.resize(n), ws.models.resize(n);
+  v.inverse_norm.resize(n), v.score.resize(n), ws.labels.resize(n);
   for (std::size_t c = from; c < n; ++c) {
-    ws.models[c] = v.candidates[c].label;
+    ws.labels[c] = v.candidates[c].label;
     v.score[c] = 0.0f;
   }
   if (!model.rules().weights_in_pairs)
-    model.predictor_scores(ws.models.data() + from, n - from, ws.x, v.score.data() + from, shared);
-  if (!v.keys.empty()) complete_sums(model, from, own, ws, shared);
+    model.predictor_scores(ws.labels.data() + from, n - from, ws.x, v.score.data() + from,
+                           ws.threads);
+  if (!v.keys.empty()) complete_sums(model, from, own, ws);
   const VoteScales scales = scales_of_votes(model);
   for (std::size_t c = from; c < n; ++c) {
-    v.inverse_norm[c] = inverse_norm(model, ws.models[c], own);
-    v.score[c] += scales.score(v.candidates[c].sums, v.inverse_norm[c], model.bias(ws.models[c]));
+    v.inverse_norm[c] = inverse_norm(model, ws.labels[c], own);
+    v.score[c] += scales.score(v.candidates[c].sums, v.inverse_norm[c], model.bias(ws.labels[c]));
   }
   ws.work.predictor_evaluations += n - from;
 }
@@ -257,11 +258,11 @@ void score_candidates(const Model& model, std::size_t from, const LeaveOut& own,
 // Row i as prediction sees it, when there are so many classes: its candidates and their scores.
 template <class Model>
 void score_by_votes(const Model& model, const Rows& rows, std::size_t i, std::size_t n_classes,
-                    Workspace& ws, bool shared) {
+                    OneAgainstSomeWorkspace& ws) {
   read_example(model, rows, i, 0.0, ws);
-  if (model.n_trees() > 0) model.descend(ws.x, n_classes, ws.voting, ws.work, shared);
-  find_candidates(model, {}, ws, shared);
-  score_candidates(model, 0, {}, ws, shared);
+  if (model.n_trees() > 0) model.descend(ws.x, n_classes, ws.voting, ws.work, ws.threads);
+  find_candidates(model, {}, ws);
+  score_candidates(model, 0, {}, ws);
 }
 
 // Of a class: weight of its examples, sum of its counts, both in units of today; its bias.
@@ -286,7 +287,7 @@ template <class Model>
 VoteShares share_votes(const Model& model, const Rows& rows, std::size_t i,
                        const std::vector<ClassId>& classes) {
   const VotingRules& rules = model.rules();
-  Workspace ws;
+  OneAgainstSomeWorkspace ws;
   VotingWorkspace& v = ws.voting;
   read_example(model, rows, i, 0.0, ws);
   VoteShares found;
@@ -299,7 +300,7 @@ VoteShares share_votes(const Model& model, const Rows& rows, std::size_t i,
     std::set_union(keys.begin(), keys.end(), seen.begin(), seen.end(),
                    std::back_inserter(found.features));
   }
-  if (model.n_trees() > 0) model.descend(ws.x, model.n_classes_seen(), v, ws.work, false);
+  if (model.n_trees() > 0) model.descend(ws.x, model.n_classes_seen(), v, ws.work, Threads::one);
   for (const NodeKey& key : v.node_keys) found.nodes.push_back(key.node);
   const std::size_t n_features = found.features.size(), n_nodes = v.node_keys.size();
   found.votes.assign(classes.size() * n_features, 0.0f);
@@ -311,13 +312,13 @@ VoteShares share_votes(const Model& model, const Rows& rows, std::size_t i,
     const ClassId y = classes[c];
     found.bias.push_back(model.bias(y));
     for (std::size_t t = 0; t < n_nodes; ++t)
-      model.vote_of_node(v.node_keys[t], false, [&](ClassId label, float vote) {
+      model.vote_of_node(v.node_keys[t], Threads::one, [&](ClassId label, float vote) {
         if (label == y) found.node_votes[c * n_nodes + t] = B * vote;
       });
     v.guesses.begin(v.keys.size());
-    v.guesses.add(model.find_pairs(y, v.keys, false, v.guesses.next()));
+    v.guesses.add(model.find_pairs(y, v.keys, Threads::one, v.guesses.next()));
     model.visit_pairs(
-        y, v.keys, v.guesses[0], false, [&](std::uint32_t k, float count, float weight) {
+        y, v.keys, v.guesses[0], Threads::one, [&](std::uint32_t k, float count, float weight) {
           const auto place =
               std::lower_bound(found.features.begin(), found.features.end(), v.keys[k].key);
           const auto at = c * n_features + static_cast<std::size_t>(place - found.features.begin());

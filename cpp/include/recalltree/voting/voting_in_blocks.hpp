@@ -21,15 +21,15 @@ inline std::size_t rows_to_score_at_once(std::size_t n_classes) {
 // Of a model whose predictors' weights are in the pairs.
 template <class Model, class Emit>
 void score_rows_by_votes(const Model& model, const Rows& rows, std::size_t begin, std::size_t end,
-                         std::size_t n_classes, Workspace& ws, bool shared, const Emit& emit) {
+                         std::size_t n_classes, OneAgainstSomeWorkspace& ws, const Emit& emit) {
   VotingWorkspace& v = ws.voting;
   VotedRows& voted = v.voted;
   voted.clear();
   for (std::size_t i = begin; i < end; ++i) {
     if (i + 1 < end) model.prefetch_row(rows, i + 1);
     read_example(model, rows, i, 0.0, ws);
-    if (model.n_trees() > 0) model.descend(ws.x, n_classes, v, ws.work, shared);
-    find_candidates(model, {}, ws, shared);
+    if (model.n_trees() > 0) model.descend(ws.x, n_classes, v, ws.work, ws.threads);
+    find_candidates(model, {}, ws);
     find_unread(v);
     voted.add(v.unread, v.candidates);
   }
@@ -52,12 +52,12 @@ void score_rows_by_votes(const Model& model, const Rows& rows, std::size_t begin
     for (const auto& candidate : some(0)) n_keys += voted.keys(candidate.row).size();
     v.guesses.begin(n_keys);
     for (const auto& candidate : some(0))
-      v.guesses.add(
-          model.find_pairs(candidate.label, voted.keys(candidate.row), shared, v.guesses.next()));
+      v.guesses.add(model.find_pairs(candidate.label, voted.keys(candidate.row), ws.threads,
+                                     v.guesses.next()));
     for (auto& candidate : some(0)) {
       const ClassId label = candidate.label;
       add_pairs(model, label, voted.keys(candidate.row), v.guesses[i++], nullptr, candidate.sums,
-                ws.work, shared);
+                ws.work, ws.threads);
       voted.score(candidate,
                   scales.score(candidate.sums, model.inverse_norm(label), model.bias(label)));
     }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "recalltree/model/workspace.hpp"
 #include "recalltree/voting/feature_dropout.hpp"
 #include "recalltree/voting/feature_weighting.hpp"
 #include "recalltree/voting/voted_rows.hpp"
@@ -124,6 +125,10 @@ struct VotingWorkspace {
   VotedRows voted;                          // of a prediction
   float own_node_vote = 0.0f;               // of the nodes for the example's class
   std::vector<Hyperplane> hyperplanes;      // by tree and place, as far as they were asked for
+};
+
+struct OneAgainstSomeWorkspace : Workspace {
+  VotingWorkspace voting;
 };
 
 }  // namespace recalltree
