@@ -100,8 +100,8 @@ class Comparison:
         lines = []
         for name in self.sets:
             rows, passes = self.largest(name)
-            n_classes = next(f for k, f in self.cells.items() if k[0] == name)[0]["result"]
-            size = f"{n_classes['n_classes']:,} classes, {int(rows):,} rows"
+            first = next(f for k, f in self.cells.items() if k[0] == name)[0]["result"]
+            size = f"{first['n_classes']:,} classes, {int(rows):,} rows"
             label = f"**{name}**, {size}" + (f", up to {int(passes)} passes" if passes > 1 else "")
             for kind, parameters in TUNING.items():
                 cells = [self._cell(name, a, kind) for a in ALGORITHMS]
@@ -232,7 +232,7 @@ class Comparison:
             for name in self.sets
             for a in ALGORITHMS
             if self.of(name, a) and self.of(name, a, "tuned")
-            if amount(self.of(name, a)[0])[0] == amount(self.of(name, a, "tuned")[0])[0]
+            if amount(self.of(name, a)[0])[:2] == amount(self.of(name, a, "tuned")[0])[:2]
             if self.error(name, a, "tuned") > self.error(name, a)
         ]
         if not said:

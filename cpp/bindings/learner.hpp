@@ -164,10 +164,7 @@ void bind_learning(nb::class_<Model>& c) {
       [](nb::dict state, nb::kwargs config) {
         nb::object made = nb::type<Model>()(**config);
         Model& model = nb::cast<Model&>(made);
-        if constexpr (std::is_void_v<Mapped>)
-          model.load(to_state(state));
-        else
-          load_checked<Mapped>(model, to_state(state));
+        load_checked<Mapped>(model, to_state(state));
         return made;
       },
       "state"_a, "config"_a);
@@ -185,7 +182,7 @@ void bind_mapped(nb::class_<Model>& c) {
 }
 
 // Mapped: the view that checks the state of a learner.
-template <class Mapped = void, class Model>
+template <class Mapped, class Model>
 void bind_common(nb::class_<Model>& c) {
   bind_prediction(c);
   if constexpr (std::is_base_of_v<MappedModel, Model>)

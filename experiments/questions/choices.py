@@ -137,9 +137,9 @@ def section(records: Sequence[Record]) -> Section:
     return page
 
 
-WHY = """Why the weights of figure 2 do harm: |Δ| is a change of the average entropy of a node, which
-shrinks as examples accumulate, so that routers soon stop learning. The authors' program computes it
-but does not use it, so the paper's figures were made without it. What the program gives on the same
+WHY = """Why the weights of figure 2 do harm: |Δ| is a change of the average entropy of a node. It
+shrinks as examples accumulate, so routers soon stop learning. The authors' program computes it but
+does not use it, so the paper's figures were made without it. What that program gives on the same
 rows is under [Vowpal Wabbit](#vowpal-wabbit-on-the-same-rows)."""
 
 #: Figure 2 of the paper, and what the authors' program does instead.

@@ -9,9 +9,9 @@ namespace {
 template <class Value>
 void check_all_finite(std::span<const Value> values, const char* name) {
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (!std::isfinite(values[i]))
+    if (const auto value = widen(values[i]); !std::isfinite(value))
       throw std::invalid_argument(std::string("state: '") + name + "' holds " +
-                                  std::to_string(values[i]) + " at position " + std::to_string(i));
+                                  std::to_string(value) + " at position " + std::to_string(i));
 }
 
 }  // namespace
@@ -36,6 +36,11 @@ void check_finite(std::span<const double> values, const char* name) {
 }
 void check_finite(std::span<const float> values, const char* name) {
   check_all_finite(values, name);
+}
+void check_finite(const Array& weights, const char* name) {
+  with_weights(weights, [&](const auto* values) {
+    check_all_finite(std::span(values, weights.size), name);
+  });
 }
 
 }  // namespace recalltree

@@ -161,15 +161,7 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
   const double delta = entropy_if_left - entropy_if_right;
   if (std::fabs(delta) < kEntropyFloor) return;
 
-  ModelId router = node.router.load(std::memory_order_acquire);
-  if (router == kNoModel) {
-    SpinLock::Guard guard(node.lock, ws.threads);
-    router = node.router.load(std::memory_order_relaxed);
-    if (router == kNoModel) {
-      router = routers_->add_model();
-      node.router.store(router, std::memory_order_release);
-    }
-  }
+  const ModelId router = tree_.router_or_new(n, *routers_, ws.threads);
   const float target =
       delta > 0.0 ? 1.0f : -1.0f;  // the side with the lower entropy wins; positive is right
   double importance = weight;

@@ -41,8 +41,7 @@ from recalltree.validation import (
     make_rows,
 )
 
-#: Estimators by the name of their algorithm in model files and on the command line. Each adds
-#: itself.
+#: Estimators by the name of their algorithm, as in model files. Each adds itself.
 CLASSIFIERS: dict[str, type[OnlineClassifier]] = {}
 
 #: The locks of estimators. Not among their attributes, which are those that scikit-learn expects.

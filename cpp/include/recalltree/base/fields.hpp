@@ -89,6 +89,16 @@ void view_fields(Arrays& arrays, const State& state, const std::string& prefix =
   });
 }
 
+// Whether all arrays that are only for learning are there.
+template <class Arrays>
+bool has_learning_fields(const Arrays& arrays, const State& state) {
+  bool has_all = true;
+  Arrays::fields(arrays, [&](const char* name, const auto&, Field field = {}) {
+    has_all = has_all && (!field.for_learning || state.has(name));
+  });
+  return has_all;
+}
+
 inline std::size_t bytes_of(const Array& array) {
   return array.size * (array.kind == 'e' || array.kind == 'H' ? 2 : 4);
 }
