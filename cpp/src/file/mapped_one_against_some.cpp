@@ -13,7 +13,7 @@ MappedOneAgainstSome::MappedOneAgainstSome(const OneAgainstSomeConfig& config, S
       rules_(config),
       forest_(rules_.config, state_, n_classes()),
       predictors_(map_dense_weights("predictors", state_, config.learner.n_features,
-                                    DenseWeights::Rates::per_row)),
+                                    DenseWeights::Rates::per_model)),
       centring_(config.learner, config.center) {
   require(predictors_->size() == (rules_.weights_in_pairs ? 0 : n_classes()),
           "predictors and classes differ in number");

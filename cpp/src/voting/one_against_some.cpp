@@ -26,7 +26,7 @@ OneAgainstSome::OneAgainstSome(const OneAgainstSomeConfig& config)
       histograms_(config.max_labels),
       forest_(rules_.config),
       dropout_(config.feature_dropout, config.seed),
-      predictors_(config.learner.n_features, false, DenseWeights::Rates::per_row),
+      predictors_(config.learner.n_features, false, DenseWeights::Rates::per_model),
       affinity_scale_{kAffinityScale},
       share_scale_{kShareScale},
       node_scale_{kNodeScale} {

@@ -10,6 +10,7 @@
 #include "recalltree/base/stable_vector.hpp"
 #include "recalltree/base/state.hpp"
 #include "recalltree/base/types.hpp"
+#include "recalltree/linear/weights.hpp"
 #include "recalltree/paper/label_histogram.hpp"
 
 namespace recalltree {
@@ -24,6 +25,19 @@ struct alignas(64) Node {
   mutable SpinLock lock;
 };
 static_assert(sizeof(Node) == 64 || sizeof(void*) != 8);
+
+// The router of a node, made on first use.
+template <class Node>
+ModelId router_or_new(Node& node, Weights& routers, Threads threads) {
+  ModelId router = node.router.load(std::memory_order_acquire);
+  if (router != kNoModel) return router;
+  SpinLock::Guard guard(node.lock, threads);
+  router = node.router.load(std::memory_order_relaxed);
+  if (router != kNoModel) return router;  // another thread was quicker
+  router = routers.add_model();
+  node.router.store(router, std::memory_order_release);
+  return router;
+}
 
 class Tree {
  public:

@@ -61,9 +61,9 @@ void read_example(const Model& model, const Rows& rows, std::size_t i, double ow
     rules.weighting.read(model, rows, i, own, v.keys);
   if (rules.weights_in_pairs && model.n_trees() == 0) return;
   if (rules.config.learner.sparse) {
-    ws.x.keys.clear(), ws.x.values.clear();
+    ws.x.features.clear(), ws.x.values.clear();
     for (const ActiveKey& key : v.keys) {
-      ws.x.keys.push_back(key.key);
+      ws.x.features.push_back(key.key);
       ws.x.values.push_back(key.value);
     }
   } else {
