@@ -17,7 +17,7 @@ MappedKeyForest::MappedKeyForest(const OneAgainstSomeConfig& config, const State
       routers_(config.learner.sparse
                    ? map_sparse_weights("routers", state, config.learner.n_features)
                    : map_dense_weights("routers", state, config.learner.n_features,
-                                       DenseWeights::Rates::per_row)) {
+                                       DenseWeights::Rates::per_model)) {
   require(tree_.size() >= n_trees(), "a tree has no root");
   tree_.check_routers(routers_->size());
   learning_.n_nodes = tree_.size();
