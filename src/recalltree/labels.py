@@ -55,15 +55,16 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
         ...
     ValueError: y mixes labels of type int and str; give labels of one type, ...
     """
-    if is_sparse(y):
-        raise ValueError(
-            f"{name} is a sparse matrix of shape {y.shape}, and must be an array with the label of "
-            f"each row of X. If {name} marks the classes of each row, this learns them one by one: "
-            f"rows, labels = {name}.nonzero(), then X[rows] and labels in place of X and {name}."
-        )
     # A list is looked at element by element: NumPy would turn ["a", 1] into ["a", "1"] in silence.
     values = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     if values.ndim != 1:
+        if is_sparse(y):
+            raise ValueError(
+                f"{name} is a sparse matrix of shape {y.shape}, and must be an array with the "
+                f"label of each row of X. If {name} marks the classes of each row, this learns "
+                f"them one by one: rows, labels = {name}.nonzero(), then X[rows] and labels in "
+                f"place of X and {name}."
+            )
         values = column_or_1d(values, warn=True)
     if values.dtype.kind in "OT":
         values = _from_objects(values.astype(object, copy=False), name)

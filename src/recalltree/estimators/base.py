@@ -288,8 +288,8 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
 
     def _check_config(self) -> None:
         """Check that the parameters that shape the model are those it began with."""
-        now = self._model_config()
-        changed = sorted(name for name in now if now[name] != self._fitted.config[name])
+        before, now = self._fitted.config, self._model_config()
+        changed = sorted(name for name in now if now[name] != before[name])
         if changed:
             raise ValueError(
                 f"{', '.join(changed)} changed since learning began. partial_fit goes on with the "

@@ -21,8 +21,8 @@ FIRST_SLICE_ROWS = 64
 #: Passes without a smaller error on the held-out rows before early stopping.
 PATIENCE = 2
 
-#: Called after each slice with the number of rows learned and the progressive error so far.
-Report = Callable[[int, float], None]
+#: Called after each slice with the number of rows learned, and the core that learned them.
+Report = Callable[[int, Any], None]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def learn_pass(
             seconds = max(perf_counter() - began, 1e-6)
             if first_pass:
                 curve.record(core)
-        report(len(part), progressive_error(core))
+        report(len(part), core)
         start += len(part)
         size = max(1, min(8 * size, int(len(part) * SLICE_SECONDS / seconds)))
 
@@ -86,10 +86,10 @@ def progress_bar(n_rows: int, *, verbose: int) -> Iterator[Report]:
     Yields
     ------
     callable
-        To be called with the number of rows just learned and the progressive error.
+        To be called with the number of rows just learned, and the core.
     """
     if not verbose:
-        yield lambda n_learned, error: None
+        yield lambda n_learned, core: None
         return
 
     from rich.console import Console
@@ -106,10 +106,10 @@ def progress_bar(n_rows: int, *, verbose: int) -> Iterator[Report]:
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("fit", total=n_rows, rate="", error="")
 
-        def report(n_learned: int, error: float) -> None:
+        def report(n_learned: int, core: Any) -> None:
             speed = bar.tasks[task].finished_speed or bar.tasks[task].speed
             rate = f"{speed:,.0f}" if speed else ""
-            bar.update(task, advance=n_learned, rate=rate, error=f"{error:.4f}")
+            bar.update(task, advance=n_learned, rate=rate, error=f"{progressive_error(core):.4f}")
 
         yield report
 
