@@ -79,13 +79,13 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP_FILES)
 
-# $(call cpp_tests,folder,sanitizer,wrapper,test,core): all tests, or one; with a core that is built already
+# $(call cpp_tests,folder,sanitizer,wrapper,tests,core): all tests, or these; with a core that is built already
 define cpp_tests
 	$(CMAKE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -S . -B build/$(1) \
 	  -DRECALLTREE_TESTS=ON -DRECALLTREE_SANITIZE=$(2) -DRECALLTREE_CORE="$(5)" > build/$(1).log \
 	  || { cat build/$(1).log; exit 1; }
 	$(CMAKE) --build build/$(1) $(if $(4),--target $(4))
-	$(3) $(CTEST) --test-dir build/$(1) $(if $(4),-R '^$(4)$$')
+	$(3) $(CTEST) --test-dir build/$(1) $(if $(4),-R "$$(echo $(4) | tr ' ' '|')")
 endef
 
 build/.exists:
@@ -97,7 +97,9 @@ PACKAGE_CORE = $(abspath $(firstword $(shell ls -t build/cp3*/librecalltree_core
 cpp-test: $(VENV)/.package build/.exists
 	$(call cpp_tests,cpp,,,,$(PACKAGE_CORE))
 
-# Of the C++ tests, hogwild is the one with threads.
+# Of the C++ tests, these have threads.
+THREAD_TESTS := hogwild while_learning
+
 # Some kernels randomise addresses more than ThreadSanitizer can bear: then it runs without.
 tsan: $(VENV)/.tools build/.exists
 	@echo 'int main() { return 0; }' > build/probe.cpp; \
@@ -110,7 +112,7 @@ tsan: $(VENV)/.tools build/.exists
 
 .PHONY: tsan-run
 tsan-run:
-	$(call cpp_tests,cpp-thread,thread,$(WRAPPER),hogwild)
+	$(call cpp_tests,cpp-thread,thread,$(WRAPPER),$(THREAD_TESTS))
 
 asan: $(VENV)/.tools build/.exists
 	$(call cpp_tests,cpp-address,address)

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from benchmarks import (
     datasets,
+    instructions,
     memory,
     parsing,
     peers,
@@ -23,6 +24,7 @@ from benchmarks.comparison import ALGORITHMS, PROGRAMS, compare
 
 # One command each.
 STUDIES = {
+    "instructions": instructions,
     "memory": memory,
     "parsing": parsing,
     "peers": peers,

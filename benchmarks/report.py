@@ -40,10 +40,10 @@ def machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
     }
     try:
-        from recalltree import _core
+        from recalltree import simd
     except ImportError:
         return described
-    return {**described, "simd": _core.simd()}
+    return {**described, "simd": simd()}
 
 
 def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:

@@ -11,7 +11,12 @@ from typing import Any
 
 from benchmarks import datasets, report
 
-PLACES = {"data_dir": "DIR", "cache_dir": "DIR", "json": "FILE"}  # not part of a result
+PLACES = {
+    "data_dir": "DIR",
+    "cache_dir": "DIR",
+    "json": "FILE",
+    "against": "FOLDER",
+}  # not part of a result
 
 
 def add_arguments(parser: argparse.ArgumentParser, rows: int | None = None) -> None:

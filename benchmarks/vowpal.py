@@ -180,6 +180,15 @@ class VowpalWabbit:
         reading = self._reading("test", ["-t", "-p", str(output)])
         return Phase(raw.times, start.times, reading), raw.peak_rss, labels
 
+    def learn_and_test(self, algorithm: str, more: list[str]) -> tuple[Usage, np.ndarray]:
+        """Train with more arguments; return what that used and the labels of the test rows."""
+        model, output = (self.folder / f"{algorithm}-other.{kind}" for kind in ("model", "labels"))
+        arguments = [*self._learning(algorithm), *more, "-f", str(model)]
+        usage = self._run("train", "train.cache", arguments, "train")
+        arguments = ["-t", "-i", str(model), "-p", str(output)]
+        self._run("test", "test.cache", arguments, "predict")
+        return usage, parse_predictions(output.read_text())
+
     def _reading(self, split: str, arguments: list[str]) -> Times:
         """Return what reading all rows but the first costs, writing an answer for each if asked."""
 

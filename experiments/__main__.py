@@ -71,7 +71,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         choices=NAMES,
         help=f"of those of the experiment: {', '.join(NAMES)}",
     )
-    add("--variants", nargs="+", metavar="V", help="of the ablation of one-against-some: these")
+    add("--variants", nargs="+", metavar="V", help="of an ablation, path-features, vowpal: these")
     add("--again", action="store_true", help="also do what is already done")
     for field in fields(Budget):
         if field.name in BUDGET_HELP:

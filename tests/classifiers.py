@@ -66,18 +66,20 @@ def digits(n=400):
 
 def snapshot(clf):
     """Return everything that a fitted estimator is, in a form that can be compared."""
-    found = {
-        name: value
-        for name, value in vars(clf).items()
-        if name not in ("_core", "_labels") and not isinstance(value, np.ndarray)
-    }
+    attributes = dict(vars(clf))
+    fitted = attributes.pop("_fitted", None)
+    if fitted is not None:
+        attributes |= vars(fitted)
+        del attributes["core"], attributes["labels"]
+    found = {name: value for name, value in attributes.items() if not isinstance(value, np.ndarray)}
     found |= {
         name: (value.dtype, value.shape, value.tobytes() if value.dtype != object else list(value))
-        for name, value in vars(clf).items()
+        for name, value in attributes.items()
         if isinstance(value, np.ndarray)
     }
-    if hasattr(clf, "_core"):
-        found["classes_"] = (clf._labels.classes.dtype, clf._labels.classes.tolist())
+    if fitted is not None:
+        classes = fitted.labels.classes
+        found["classes_"] = (classes.dtype, classes.tolist())
         found["state"] = core_state(clf)
     return found
 

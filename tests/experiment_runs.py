@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # `experiments` is run from the repository and never installed
 
+from benchmarks import vowpal  # noqa: E402
 from experiments import __main__ as command_line  # noqa: E402
 
 #: A short run of every experiment: name -> options.
@@ -30,6 +31,9 @@ SHORT_RUNS = {
     "one-against-some-ablation": "--sets generated-dense generated-sparse --rows 250 "
     "--test-rows 50 --seeds 1",
 }
+#: Vowpal Wabbit is not needed for the tests; where it is there, it is tested.
+if vowpal.is_available():
+    SHORT_RUNS["vowpal"] = "--sets generated-dense --rows 500 --passes 2"
 
 
 def run(name: str, folder: Path, *more: str) -> None:

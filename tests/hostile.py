@@ -93,6 +93,7 @@ def use(clf, model):
             row = recalltree.validation.make_rows(rows(model, X[:1]))
             clf._core.key_nodes(row)
             clf._core.frequent_classes()
+            clf._core.class_examples()
             clf._core.explain_classes(row, np.arange(clf._core.n_classes, dtype=np.uint32))
 
 

@@ -16,7 +16,7 @@ from recalltree.cli.generated_options import (
 )
 from recalltree.cli.options import IntervalType
 from recalltree.cli.train import DEFAULT_ALGORITHM
-from recalltree.estimators.loading import CLASSIFIERS
+from recalltree.estimators.base import CLASSIFIERS
 from recalltree.readers import open_rows
 
 #: Arguments of open_rows that the command line gives by itself.
@@ -151,3 +151,8 @@ def test_the_shell_is_given_completions(monkeypatch):
 def test_options_are_made_once_for_each_parameter():
     names = [option.name for option in estimator_options()]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "inspect", "explain"])
+def test_commands_that_use_a_model_map_it(command):
+    assert options_of(command)["mmap"].default is True

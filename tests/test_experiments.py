@@ -4,6 +4,7 @@ import doctest
 import importlib
 import json
 import pkgutil
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from experiment_runs import ROOT, SHORT_RUNS, run
 from experiments import __main__ as command_line
 from experiments import sampled_negatives
+from experiments.comparison import Comparison
 from experiments.data.catalogue import SETS, Part, Places, load
 from experiments.data.generated import generate_gaussians
 from experiments.data.task import ArrayTask
@@ -21,6 +23,7 @@ from experiments.questions import EXPERIMENTS, choices
 from experiments.questions.bernstein import ALWAYS_DESCEND
 from experiments.report import page
 from experiments.report.figures import write_figure
+from experiments.report.section import FAILS, HOLDS, IN_PART, Finding
 from experiments.store import RESULTS, Store
 
 from recalltree import RecallTreeClassifier
@@ -40,7 +43,7 @@ def records(folder: Path, name: str) -> list[dict]:
 
 
 def test_every_experiment_has_a_short_run_here():
-    assert set(SHORT_RUNS) == set(EXPERIMENTS)
+    assert set(SHORT_RUNS) | {"vowpal"} == set(EXPERIMENTS)
 
 
 @pytest.mark.parametrize("name", SHORT_RUNS)
@@ -289,7 +292,7 @@ def test_the_page_is_made_from_the_results_alone_and_the_same_every_time(done, t
         name, draw = list(section.figures.items())[-1]
         write_figure(docs / "again.svg", draw)
         assert (docs / "again.svg").read_bytes() == (docs / "results" / f"{name}.svg").read_bytes()
-    assert "No results yet" not in text
+    assert text.count("No results yet") == len(EXPERIMENTS.keys() - SHORT_RUNS.keys())
     for experiment in EXPERIMENTS.values():
         assert f"## {experiment.title}" in text
     figures = list((docs / "results").glob("*.svg"))
@@ -297,6 +300,29 @@ def test_the_page_is_made_from_the_results_alone_and_the_same_every_time(done, t
     for figure in figures:
         assert f"results/{figure.name}" in text
         assert ElementTree.parse(figure).getroot().tag.endswith("svg")
+
+
+def test_the_summary_has_every_claim_once_and_links_to_sections():
+    text, sections = page.build(EXPERIMENTS.values(), RESULTS)
+    summary = text.split("## Summary")[1].split("\n## ")[0]
+    anchors = {page.anchor(experiment.title) for experiment in EXPERIMENTS.values()}
+    linked = re.findall(r"\]\(#([\w-]+)\)", text)
+    assert linked
+    assert set(linked) <= anchors
+    for section in sections:
+        for finding in section.findings:
+            assert summary.count(f"| {finding.claim} |") == 1
+            assert finding.measured in summary
+
+
+def test_findings_on_several_sets_are_one_line_of_the_summary():
+    findings = [Finding("it helps", HOLDS, "a: 1"), Finding("it helps", FAILS, "b: 2")]
+    (row,) = page.summary_rows(EXPERIMENTS["online"], findings)
+    assert row[:3] == ["it helps", f"**{IN_PART}**", "a: 1; b: 2"]
+
+
+def test_results_of_superseded_budgets_are_not_kept():
+    assert Comparison(list(Store("table2", RESULTS))).superseded() == []
 
 
 def test_figures_of_earlier_results_are_removed(tmp_path):

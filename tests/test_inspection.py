@@ -70,10 +70,9 @@ def test_class_counts_are_those_of_the_data(variant):
     X, y = digits(400)
     weights = np.random.default_rng(0).integers(1, 5, size=400) / 2
     counts = class_counts(clone(variant).fit(X, y, sample_weight=weights))
-    if isinstance(variant, OneAgainstAllClassifier):
+    # A LOMTree forgets what it counted where it splits.
+    if isinstance(variant, OneAgainstAllClassifier | LOMTreeClassifier):
         assert counts is None
-    elif isinstance(variant, LOMTreeClassifier):  # forgets what it counted where it splits
-        assert (counts <= np.bincount(y, weights)).all()
     elif variant.count_decay is None:
         np.testing.assert_allclose(counts, np.bincount(y, weights))
 

@@ -3,6 +3,7 @@ import pytest
 from classifiers import CLASSIFIERS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 
 from recalltree import OneAgainstAllClassifier
@@ -168,6 +169,17 @@ def test_another_kind_later_is_an_error(first, then, message):
 def test_what_is_no_label(y, message):
     with pytest.raises(ValueError, match=message):
         OneAgainstAllClassifier().fit(np.eye(2), y)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.coo_matrix])
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_a_sparse_y_is_an_error_that_says_what_would_work(classifier, make):
+    X, Y = np.eye(3), make(np.array([[1, 0], [0, 1], [1, 1]]))
+    clf = classifier()
+    with pytest.raises(ValueError, match=r"y is a sparse matrix of shape \(3, 2\).* y\.nonzero"):
+        clf.fit(X, Y)
+    rows, labels = Y.nonzero()
+    assert clf.fit(X[rows], labels).classes_.tolist() == [0, 1]
 
 
 def test_data_frame_libraries():

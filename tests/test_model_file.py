@@ -288,7 +288,7 @@ def test_tensors_are_aligned(tmp_path):
         tmp_path / "model.rt"
     )
     mapped = recalltree.load(tmp_path / "model.rt")
-    start = mapped._container.tensors["n_examples"].ctypes.data
+    start = mapped._fitted.container.tensors["n_examples"].ctypes.data
     for name, array in mapped._core.state().items():
         alignment = 64 if array.ndim == 2 and name.endswith("weights") else array.itemsize
         assert array.ctypes.data % alignment == 0, name
@@ -296,7 +296,7 @@ def test_tensors_are_aligned(tmp_path):
     assert start  # the arrays are those of the file, not copies
     assert np.shares_memory(
         mapped._core.state()["predictors.weights"],
-        mapped._container.tensors["predictors.weights"],
+        mapped._fitted.container.tensors["predictors.weights"],
     )
 
 

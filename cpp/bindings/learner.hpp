@@ -12,6 +12,7 @@
 
 #include "arrays.hpp"
 #include "options.hpp"
+#include "reading.hpp"
 #include "recalltree/file/load_checked.hpp"
 #include "recalltree/file/mapped_model.hpp"
 #include "recalltree/model/learner.hpp"
@@ -103,30 +104,33 @@ void bind_prediction(nb::class_<Model>& c) {
             to_numpy(std::move(all.scores)));
       },
       "rows"_a, "n_threads"_a);
-  c.def("memory_bytes", [](const Model& m) {
-    nb::dict out;
-    for (const auto& [part, bytes] : m.memory()) out[part.c_str()] = bytes;
-    return out;
-  });
-  c.def_prop_ro("work", [](const Model& m) {
-    const Work w = m.work();
-    nb::dict out;
-    out["examples_learned"] = w.examples_learned;
-    out["examples_predicted"] = w.examples_predicted;
-    out["router_evaluations"] = w.router_evaluations;
-    out["predictor_evaluations"] = w.predictor_evaluations;
-    out["progressive_evaluations"] = w.progressive_evaluations;
-    out["histogram_touches"] = w.histogram_touches;
-    out["pair_lookups"] = w.pair_lookups;
-    out["pairs_found"] = w.pairs_found;
-    out["pairs_changed"] = w.pairs_changed;
-    return out;
-  });
-  c.def_prop_ro("n_examples", [](const Model& m) { return m.n_examples(); });
-  c.def_prop_ro("n_classes", [](const Model& m) { return m.n_classes(); });
-  c.def_prop_ro("n_classes_seen", [](const Model& m) { return m.n_classes_seen(); });
-  c.def_prop_ro("progressive_weight", [](const Model& m) { return m.progress().weight; });
-  c.def_prop_ro("progressive_errors", [](const Model& m) { return m.progress().errors; });
+  c.def("memory_bytes", reading(+[](const Model& m) {
+          nb::dict out;
+          // Of a part that a model does not have, a file holds an offset.
+          for (const auto& [part, bytes] : m.memory())
+            if (bytes > sizeof(std::uint64_t)) out[part.c_str()] = bytes;
+          return out;
+        }));
+  c.def_prop_ro("work", reading(+[](const Model& m) {
+                  const Work w = m.work();
+                  nb::dict out;
+                  out["examples_learned"] = w.examples_learned;
+                  out["examples_predicted"] = w.examples_predicted;
+                  out["router_evaluations"] = w.router_evaluations;
+                  out["predictor_evaluations"] = w.predictor_evaluations;
+                  out["progressive_evaluations"] = w.progressive_evaluations;
+                  out["histogram_touches"] = w.histogram_touches;
+                  out["pair_lookups"] = w.pair_lookups;
+                  out["pairs_found"] = w.pairs_found;
+                  out["pairs_changed"] = w.pairs_changed;
+                  return out;
+                }));
+  c.def_prop_ro("n_examples", reading(+[](const Model& m) { return m.n_examples(); }));
+  c.def_prop_ro("n_classes", reading(+[](const Model& m) { return m.n_classes(); }));
+  c.def_prop_ro("n_classes_seen", reading(+[](const Model& m) { return m.n_classes_seen(); }));
+  c.def_prop_ro("progressive_weight", reading(+[](const Model& m) { return m.progress().weight; }));
+  c.def_prop_ro("progressive_errors", reading(+[](const Model& m) { return m.progress().errors; }));
+  bind_lock(c);
 }
 
 // What the learners share beside predicting.
@@ -153,17 +157,14 @@ void bind_learning(nb::class_<Model>& c) {
         m.learn(batch, n_threads, first_pass);
       },
       "rows"_a, "labels"_a, "weights"_a.none(), "order"_a.none(), "n_threads"_a, "first_pass"_a);
-  c.def("state", [](Model& m) { return to_dict(m.save()); });
+  c.def("state", reading(+[](const Model& m) { return to_dict(m.save()); }));
   // A new model, then its state.
   c.def_static(
       "from_state",
       [](nb::dict state, nb::kwargs config) {
         nb::object made = nb::type<Model>()(**config);
         Model& model = nb::cast<Model&>(made);
-        if constexpr (std::is_void_v<Mapped>)
-          model.load(to_state(state));
-        else
-          load_checked<Mapped>(model, to_state(state));
+        load_checked<Mapped>(model, to_state(state));
         return made;
       },
       "state"_a, "config"_a);
@@ -181,7 +182,7 @@ void bind_mapped(nb::class_<Model>& c) {
 }
 
 // Mapped: the view that checks the state of a learner.
-template <class Mapped = void, class Model>
+template <class Mapped, class Model>
 void bind_common(nb::class_<Model>& c) {
   bind_prediction(c);
   if constexpr (std::is_base_of_v<MappedModel, Model>)

@@ -55,31 +55,27 @@ nb::dict tree(const Model& t) {
 template <class Model>
 void bind_views(nb::class_<Model>& c) {
   c.def_prop_ro("config", &config_of<Model>)
-      .def("tree", &tree<Model>)
-      .def(
-          "histogram",
-          [](const Model& t, std::size_t n) {
-            check_node(n, t.n_nodes());
-            return labels_and_counts(t.leaf_labels(static_cast<NodeId>(n)));
-          },
-          "node"_a)
-      .def(
-          "margins",
-          [](const Model& t, std::size_t n) {
-            check_node(n, t.n_nodes());
-            const LOMTree::Node& node = t.node(static_cast<NodeId>(n));
-            std::vector<std::uint32_t> labels;
-            std::vector<double> sums, weights;
-            if (!node.is_leaf())  // which has counts instead
-              for (const LabelSums::Entry& entry : node.labels.in_order_of_arrival()) {
-                labels.push_back(entry.label);
-                sums.push_back(entry.sum);
-                weights.push_back(entry.weight);
-              }
-            return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(sums)),
-                                  to_numpy(std::move(weights)));
-          },
-          "node"_a);
+      .def("tree", reading(&tree<Model>))
+      .def("histogram", reading(+[](const Model& t, std::size_t n) {
+             check_node(n, t.n_nodes());
+             return labels_and_counts(t.leaf_labels(static_cast<NodeId>(n)));
+           }),
+           "node"_a)
+      .def("margins", reading(+[](const Model& t, std::size_t n) {
+             check_node(n, t.n_nodes());
+             const LOMTree::Node& node = t.node(static_cast<NodeId>(n));
+             std::vector<std::uint32_t> labels;
+             std::vector<double> sums, weights;
+             if (!node.is_leaf())  // which has counts instead
+               for (const LabelSums::Entry& entry : node.labels.in_order_of_arrival()) {
+                 labels.push_back(entry.label);
+                 sums.push_back(entry.sum);
+                 weights.push_back(entry.weight);
+               }
+             return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(sums)),
+                                   to_numpy(std::move(weights)));
+           }),
+           "node"_a);
 }
 
 template <class Model>
@@ -94,11 +90,12 @@ void bind(nb::module_& m, const char* name) {
   bind_common<MappedLOMTree>(c);
 }
 
-}  // namespace
-
 void bind_lom_tree(nb::module_& m) {
   bind<LOMTree>(m, "LOMTree");
   bind<MappedLOMTree>(m, "MappedLOMTree");
 }
+const BoundLearner bound(&bind_lom_tree);
+
+}  // namespace
 
 }  // namespace recalltree::bindings

@@ -9,6 +9,7 @@
 #include "labels.hpp"
 #include "learners.hpp"
 #include "readers.hpp"
+#include "reading.hpp"
 #include "recalltree/kernels/kernels.hpp"
 #include "rows.hpp"
 
@@ -27,9 +28,7 @@ NB_MODULE(_core, m) {
 
   bindings::bind_labels(m);
   bindings::bind_rows(m);
-  bindings::bind_recall_tree(m);
-  bindings::bind_one_against_all(m);
-  bindings::bind_one_against_some(m);
-  bindings::bind_lom_tree(m);
+  bindings::bind_moment(m);
+  bindings::BoundLearner::bind_all(m);
   bindings::bind_readers(m);
 }

@@ -40,16 +40,17 @@ void bind(nb::module_& m, const char* name) {
   bind_init(c, make_config, "negative_samples"_a = standard.negative_samples,
             "seed"_a = standard.seed);
   c.def_prop_ro("config", &config_of<Model>);
-  c.def("predictor", &predictor<Model>, "class_id"_a);
+  c.def("predictor", reading(&predictor<Model>), "class_id"_a);
   bind_explain_classes(c);
   bind_common<MappedOneAgainstAll>(c);
 }
-
-}  // namespace
 
 void bind_one_against_all(nb::module_& m) {
   bind<OneAgainstAll>(m, "OneAgainstAll");
   bind<MappedOneAgainstAll>(m, "MappedOneAgainstAll");
 }
+const BoundLearner bound(&bind_one_against_all);
+
+}  // namespace
 
 }  // namespace recalltree::bindings

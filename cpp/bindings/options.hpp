@@ -15,7 +15,7 @@ template <class Enum>
 struct Names;
 template <>
 struct Names<Loss> {
-  static constexpr const char* of[] = {"logistic", "hinge", "squared"};
+  static constexpr auto& of = kLossNames;
 };
 template <>
 struct Names<Keys> {

@@ -129,53 +129,30 @@ nb::list take_problems(TextParser& parser) {
   return out;
 }
 
-void bind_text_options(nb::module_& m) {
-  nb::class_<TextOptions>(m, "TextOptions")
+void bind_text_parser(nb::module_& m) {
+  nb::class_<TextParser>(m, "TextParser")
       .def(
           "__init__",
-          [](TextOptions* self, std::size_t batch_rows, std::size_t max_line_bytes,
-             const std::string& label_type, const std::string& multilabel, bool require_labels,
-             bool stop_at_bad_row) {
-            new (self) TextOptions{batch_rows,
-                                   max_line_bytes,
-                                   parse<LabelKind>(label_type),
-                                   parse<Multilabel>(multilabel),
-                                   require_labels,
-                                   stop_at_bad_row};
+          [](TextParser* self, const std::string& format, std::shared_ptr<FeatureSpace> space,
+             std::size_t batch_rows, std::size_t max_line_bytes, const std::string& label_type,
+             const std::string& multilabel, bool require_labels, bool stop_at_bad_row,
+             std::uint32_t n_features, bool zero_based, std::vector<std::string> quadratic,
+             std::size_t ngrams, std::string label_prefix) {
+            auto line_format = make_line_format(
+                format,
+                {n_features, zero_based, std::move(quadratic), ngrams, std::move(label_prefix)},
+                space.get());
+            const TextOptions options{batch_rows,
+                                      max_line_bytes,
+                                      parse<LabelKind>(label_type),
+                                      parse<Multilabel>(multilabel),
+                                      require_labels,
+                                      stop_at_bad_row};
+            new (self) TextParser(options, std::move(space), std::move(line_format));
           },
-          nb::kw_only(), "batch_rows"_a, "max_line_bytes"_a, "label_type"_a, "multilabel"_a,
-          "require_labels"_a, "stop_at_bad_row"_a);
-}
-
-void bind_text_parser(nb::module_& m) {
-  using Space = std::shared_ptr<FeatureSpace>;
-  nb::class_<TextParser>(m, "TextParser")
-      .def_static(
-          "svmlight",
-          [](const TextOptions& options, std::uint32_t n_features, bool zero_based) {
-            return std::make_unique<TextParser>(
-                options, nullptr, std::make_unique<SvmlightFormat>(n_features, zero_based));
-          },
-          "options"_a, "n_features"_a, "zero_based"_a)
-      .def_static(
-          "vw",
-          [](const TextOptions& options, Space space, std::vector<std::string> quadratic) {
-            for (const std::string& pair : quadratic)
-              if (pair.size() != 2) throw nb::value_error("quadratic: two bytes each");
-            auto format = std::make_unique<VowpalFormat>(*space, std::move(quadratic));
-            return std::make_unique<TextParser>(options, std::move(space), std::move(format));
-          },
-          "options"_a, "space"_a, "quadratic"_a)
-      .def_static(
-          "fasttext",
-          [](const TextOptions& options, Space space, std::size_t max_ngram,
-             std::string label_prefix) {
-            if (max_ngram == 0) throw nb::value_error("max_ngram: at least 1");
-            auto format =
-                std::make_unique<FastTextFormat>(*space, max_ngram, std::move(label_prefix));
-            return std::make_unique<TextParser>(options, std::move(space), std::move(format));
-          },
-          "options"_a, "space"_a, "max_ngram"_a, "label_prefix"_a)
+          "format"_a, "space"_a.none(), nb::kw_only(), "batch_rows"_a, "max_line_bytes"_a,
+          "label_type"_a, "multilabel"_a, "require_labels"_a, "stop_at_bad_row"_a, "n_features"_a,
+          "zero_based"_a, "quadratic"_a, "ngrams"_a, "label_prefix"_a)
       .def("feed", &feed, "bytes"_a, "start"_a)
       .def("end_file", &TextParser::end_file, nb::call_guard<nb::gil_scoped_release>())
       .def("take", &take, "flush"_a)
@@ -281,7 +258,6 @@ void bind_readers(nb::module_& m) {
            })
       .def_prop_ro("n_features", &FeatureSpace::n_features)
       .def_prop_ro("frozen", &FeatureSpace::frozen);
-  bind_text_options(m);
   bind_text_parser(m);
   bind_columns(m);
 }

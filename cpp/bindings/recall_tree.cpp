@@ -84,29 +84,26 @@ nb::dict tree(const Model& t) {
 template <class Model>
 void bind_views(nb::class_<Model>& c) {
   c.def_prop_ro("config", &config_of<Model>)
-      .def("predictor", &predictor<Model>, "class_id"_a)
-      .def("tree", &tree<Model>)
-      .def(
-          "histogram",
-          [](const Model& t, std::size_t n) {
-            check_node(n, t.n_nodes());
-            return labels_and_counts(t.ranked_labels(static_cast<NodeId>(n)));
-          },
-          "node"_a)
+      .def("predictor", reading(&predictor<Model>), "class_id"_a)
+      .def("tree", reading(&tree<Model>))
+      .def("histogram", reading(+[](const Model& t, std::size_t n) {
+             check_node(n, t.n_nodes());
+             return labels_and_counts(t.ranked_labels(static_cast<NodeId>(n)));
+           }),
+           "node"_a)
 
-      .def(
-          "interaction",
-          [](const Model& t, ClassId y, std::size_t n) {
-            check_class(t, y);
-            check_node(n, t.n_nodes());
-            return row_dict(t.interactions(), t.interaction_model(y, static_cast<NodeId>(n)),
-                            t.config().learner.n_features);
-          },
-          "class_id"_a, "node"_a)
-      .def_prop_ro("max_candidates_now",
-                   [](const Model& t) { return t.limits(t.n_classes_seen()).max_candidates; })
+      .def("interaction", reading(+[](const Model& t, ClassId y, std::size_t n) {
+             check_class(t, y);
+             check_node(n, t.n_nodes());
+             return row_dict(t.interactions(), t.interaction_model(y, static_cast<NodeId>(n)),
+                             t.config().learner.n_features);
+           }),
+           "class_id"_a, "node"_a)
+      .def_prop_ro("max_candidates_now", reading(+[](const Model& t) {
+                     return t.limits(t.n_classes_seen()).max_candidates;
+                   }))
       .def_prop_ro("max_depth_now",
-                   [](const Model& t) { return t.limits(t.n_classes_seen()).max_depth; });
+                   reading(+[](const Model& t) { return t.limits(t.n_classes_seen()).max_depth; }));
 }
 
 template <class Model>
@@ -127,11 +124,12 @@ void bind(nb::module_& m, const char* name) {
   bind_common<MappedRecallTree>(c);
 }
 
-}  // namespace
-
 void bind_recall_tree(nb::module_& m) {
   bind<RecallTree>(m, "RecallTree");
   bind<MappedRecallTree>(m, "MappedRecallTree");
 }
+const BoundLearner bound(&bind_recall_tree);
+
+}  // namespace
 
 }  // namespace recalltree::bindings

@@ -18,6 +18,7 @@ from experiments.questions import (
     scaling,
     table2,
     theory,
+    vowpal,
 )
 
 EXPERIMENTS = {
@@ -27,6 +28,7 @@ EXPERIMENTS = {
         online,
         path_features,
         bernstein,
+        vowpal,
         cost,
         theory,
         ablation,

@@ -94,10 +94,9 @@ SLIGHT = 0.005
 
 #: Where the defaults are not simply what has the least error.
 WHY_ORDER = f"""*{DEFAULT.routing_order}* is the default order because it is faster and takes less
-memory on sparse examples; *update_first* is worth trying where it has less error above."""
-WHY_NO_DECAY = """Counts do not fade by default, although that has less error on some sets: a
-half-life says how fast a stream changes, which its user knows and an estimator does not, and what
-is gained where nothing changes is not due to fading."""
+memory on sparse examples."""
+WHY_NO_DECAY = """Counts do not decay by default, although decay lowers the error on some sets: a
+half-life says how fast a stream changes, which only the user knows."""
 
 Cells = dict[tuple[Any, ...], list[Record]]
 
@@ -107,9 +106,9 @@ def section(records: Sequence[Record]) -> Section:
     page = Section()
     sets = by_set(records, "passes")
     page.say(
-        """Errors here are on a tenth of the training rows, held out, so that the defaults can
-        follow them: test rows are for the other sections. Recall: share of these rows whose label
-        is among the candidates."""
+        """The defaults of the package follow from this section, so its errors are on a held-out
+        tenth of the training rows, never on test rows. Recall: share of these rows whose label is
+        among the candidates."""
     )
     for kind, (choice, tried, default) in CHOICES.items():
         rows = []
@@ -165,17 +164,16 @@ def verdict(key: tuple[Any, ...], cells: Cells, default: tuple[str, str]) -> str
     if default not in cells:
         return ""
     best = min(cells, key=lambda pair: error(cells[pair]))
-    text = (
-        f"**{where(key)}**: the defaults ({', '.join(default)}) have "
-        f"{percent(error(cells[default]))}%"
-    )
     if best == default:
-        return f"{text}, the least of all."
+        return f"**{where(key)}**: the defaults ({', '.join(default)}) are best."
     test = significance(cells[best], cells[default])
-    found = f"{percent(error(cells[best]))}% with {', '.join(best)}"
+    found = (
+        f"{percent(error(cells[best]))}% with {', '.join(best)} against "
+        f"{percent(error(cells[default]))}% with the defaults; {written(test)}"
+    )
     if test.p_value >= CLEAR:
-        return f"{text}, and no choice has clearly less ({found}; {written(test)})."
-    return f"{text}; the least is {found} ({written(test)})."
+        return f"**{where(key)}**: nothing is clearly better than the defaults ({found})."
+    return f"**{where(key)}**: the defaults are not best ({found})."
 
 
 def significance(a: Sequence[Record], b: Sequence[Record]) -> Significance:
@@ -200,19 +198,19 @@ def decay(key: tuple[Any, ...], found: Sequence[Record]) -> str:
     best = min(halves.values(), key=error)
     test = significance(best, default)
     is_less = error(best) < error(default) and test.p_value < CLEAR
-    compared = "less" if is_less else "not clearly less"
+    compared = "lower" if is_less else "not clearly lower"
     longest = halves[max(halves)]
     recent = ""
     if error(default) - error(longest) > (error(default) - error(best)) / 2 > SLIGHT:
         recent = (
-            " Even the longest half-life, with which hardly anything fades, brings most of it. So "
-            "it is not old counts that do harm; a likely reason is that of labels with equal "
-            "counts the most recent now comes first."
+            " Even the longest half-life, with which hardly anything fades, brings most of the "
+            "gain. So old counts do no harm. A likely reason for the gain: among labels with equal "
+            "counts, the most recent now comes first."
         )
     return (
         f"Decay of counts on **{where(key)}**, by half-life in multiples of the training rows: "
-        f"{'; '.join(said)}; {percent(error(default))}% without decay. With the best half-life "
-        f"the error is {compared} than without ({written(test)}).{recent}"
+        f"{', '.join(said)}; {percent(error(default))}% without decay. With the best half-life "
+        f"the error is {compared} ({written(test)}).{recent}"
     )
 
 
@@ -235,12 +233,10 @@ def which_order(sets: dict[tuple[Any, ...], list[Record]]) -> str:
         said.append(f"{number(times)} and {number(memory)} on {where(key)}")
     if not said:
         return ""
-    parts = [
-        f"*{order}* has the less error on {'; '.join(on)}" for order, on in better.items() if on
-    ]
+    parts = [f"*{order}* is better on {'; '.join(on)}" for order, on in better.items() if on]
     return (
-        f"Which order? {' and '.join(parts)}. What *update_first* takes, in multiples of the "
-        f"training time and of the memory of *route_first*: {'; '.join(said)}. The default is "
+        f"Order of routing: {', and '.join(parts)}. Training time and memory of *update_first*, as "
+        f"multiples of those of *route_first*: {'; '.join(said)}. The default is "
         f"*{DEFAULT.routing_order}*."
     )
 
@@ -258,12 +254,9 @@ def what_follows(sets: dict[tuple[Any, ...], list[Record]]) -> str:
                     continue
                 if error(same) < error(usual) and significance(same, usual).p_value < CLEAR:
                     beaten.append(f"*{value}* on {where(key)}")
-        but = f"clearly less have {', '.join(beaten)}" if beaten else "none has clearly less error"
-        said.append(f"{choice.replace('_', ' ')}, *{default}*: {but}")
-    return (
-        f"The defaults, beside other choices in the same order of routing: {'; '.join(said)}. "
-        f"{WHY_ORDER} {WHY_NO_DECAY}"
-    )
+        but = f"is clearly worse than {', '.join(beaten)}" if beaten else "is as good as any"
+        said.append(f"the default {choice.replace('_', ' ')} (*{default}*) {but}")
+    return f"Within the default order of routing, {' and '.join(said)}. {WHY_ORDER} {WHY_NO_DECAY}"
 
 
 EXPERIMENT = Experiment(

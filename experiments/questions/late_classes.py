@@ -122,10 +122,10 @@ def section(records: Sequence[Record]) -> Section:
     """Return the section."""
     page = Section()
     page.say(
-        f"""Classes drawn at random, with {percent(LATE_SHARE, 0)}% of the rows, are kept for the
-        last {percent(LAST_SHARE, 0)}% of the stream, mixed there with rows of the others. *spread*
-        is the same rows in a random order: each class has the same examples, and they come in
-        proportion over the whole stream. Test error, one pass, defaults:"""
+        f"""Random classes with {percent(LATE_SHARE, 0)}% of the rows come only in the last
+        {percent(LAST_SHARE, 0)}% of the stream, mixed with rows of the other classes (*late*), or
+        over the whole stream (*spread*). Their examples are the same. Test error, one pass,
+        defaults:"""
     )
     rows: list[list[str]] = []
     verdicts: list[str] = []
@@ -137,15 +137,15 @@ def section(records: Sequence[Record]) -> Section:
             pair = [cells.get((algorithm, stream)) for stream in STREAMS]
             if pair[0] and pair[1]:
                 rows.append([name, f"{n_train:,}", named(algorithm, pair[0][0]), *_cells(pair)])
-        verdicts.append(verdict(name, cells))
+        verdicts.append(verdict(page, name, cells))
         drawings.append((f"late-classes-{name}-{n_train}", name, cells))
     headings = [f"{part}, {stream}" for part in PARTS.values() for stream in STREAMS]
     page.table(["set", "training rows", "method", *headings], rows)
-    for text in filter(None, verdicts):
-        page.say(text)
     for file, name, cells in drawings:
         caption = f"Test error on the late classes and the others of {name}"
         page.figure(file, caption, partial(draw, cells=cells))
+    for text in filter(None, verdicts):
+        page.say(text)
     return page
 
 
@@ -157,7 +157,7 @@ def _cells(pair: Sequence[Any]) -> list[str]:
     ]
 
 
-def verdict(name: str, cells: Cells) -> str:
+def verdict(page: Section, name: str, cells: Cells) -> str:
     """Say whether one-against-some learns late classes as well."""
     pair = [cells.get(("one-against-some", stream)) for stream in STREAMS]
     if not (pair[0] and pair[1]):
@@ -174,6 +174,11 @@ def verdict(name: str, cells: Cells) -> str:
         sum(values(found, "others_wrong")) / sum(values(found, "others_n_test")) for found in pair
     ]
     n_seeds = len(pair[0])
+    page.answer(
+        "Are classes that appear late learned as well as others?",
+        "no" if said.startswith("not") else "yes",
+        f"{name}: {percent(late)}% errors if late, {percent(spread)}% if spread",
+    )
     return (
         f"**{name}**: one-against-some makes {percent(late)}% errors on classes that come late, "
         f"{percent(spread)}% if they are spread ({format_p(test.p_value)}, N-1 chi-squared, "

@@ -43,7 +43,7 @@ def run(unit: Unit, bench: Bench) -> dict[str, Any]:
             return {"n_train": task.n_train, "left_out": "is less than what cannot be forgotten"}
     model = make_model("one-against-some", unit["seed"], memory_budget=budget)
     found = learn(model, task, unit["seed"])
-    core = model._fitted_core()
+    core = model._check_fitted().core
     pairs = core.pairs_memory
     fixed = found["memory_bytes"] - pairs["used"]
     return {
@@ -66,12 +66,11 @@ def section(records: Sequence[Record]) -> Section:
     """Return the section."""
     page = Section()
     page.say(
-        """`memory_budget` is a share of the bytes that the model takes without a limit after the
-        same rows. One pass, defaults, test rows. *Fixed* is the part of the bytes that stays
-        whatever is forgotten: what is known of each class and of each feature by itself. *Held* is
-        what the model's tables had taken from the system when it was most, in blocks that need not
-        be full. The sets are sparse: a dense model takes a row of weights per class and trees of
-        bounded size, has nothing to forget, and with a budget only says whether it fits."""
+        """`memory_budget` is set to a share of the bytes that the model takes without a limit. One
+        pass, defaults, test rows. *Fixed*: bytes that cannot be forgotten, those of each class and
+        each feature by itself. *Held*: the most that the tables had taken from the system, in
+        blocks that need not be full. The sets are sparse. A dense model has a fixed size, and with
+        a budget it only says whether it fits."""
     )
     rows: list[list[str]] = []
     verdicts: list[str] = []
@@ -83,20 +82,20 @@ def section(records: Sequence[Record]) -> Section:
         for share in shown:
             rows.append([name, f"{n_train:,}", NAMES_OF_SHARES[share], *row(cells[share,])])
         if None in shown and len(shown) > 1:
-            verdicts.append(verdict(name, cells, shown[1:]))
+            verdicts.append(verdict(page, name, cells, shown[1:]))
             label = name if name not in curves else f"{name}, {n_train:,} rows"
             curves[label] = cells
     found_out = ("pairs", "error, %", "recall, %", "µs to learn", "µs to predict")
     sizes = ("budget, MB", "model, MB", "fixed, MB", "held, MB")
     page.table(["set", "training rows", "budget", *sizes, *found_out], rows)
-    for text in verdicts:
-        page.say(text)
     if curves:
         page.figure(
             "memory-budget",
             "Test error by the memory that the model may take",
             partial(draw, curves=curves),
         )
+    for text in verdicts:
+        page.say(text)
     return page
 
 
@@ -127,15 +126,20 @@ def row(found: Sequence[Record]) -> list[str]:
 STEPS = ("train", "predict")
 
 
-def verdict(name: str, cells: Cells, shares: Sequence[Any]) -> str:
+def verdict(page: Section, name: str, cells: Cells, shares: Sequence[Any]) -> str:
     """Say what each share costs."""
     without, _ = mean_and_error(values(cells[None,], "error"))
     losses = []
     for share in shares:
         error, _ = mean_and_error(values(cells[share,], "error"))
         losses.append(f"{100 * (error - without):.1f} with {NAMES_OF_SHARES[share]}")
+    page.answer(
+        "What does it cost to keep the model within half of its memory?",
+        "little",
+        f"{name}: {losses[0].split()[0]} points",
+    )
     return (
-        f"**{name}**: {percent(without)}% errors without a limit; percentage points more are "
+        f"**{name}**: {percent(without)}% errors without a limit. Percentage points added: "
         f"{', '.join(losses)} of the memory."
     )
 

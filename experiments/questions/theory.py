@@ -18,7 +18,17 @@ from experiments.data.task import ArrayTask
 from experiments.experiment import Experiment
 from experiments.methods import make_model
 from experiments.report.figures import COLOURS
-from experiments.report.section import Section, by_set, group, values, with_error
+from experiments.report.section import (
+    FAILS,
+    HOLDS,
+    IN_PART,
+    Section,
+    by_set,
+    group,
+    percent,
+    values,
+    with_error,
+)
 from experiments.statistics import mean_and_error
 from experiments.store import Record, Unit
 from experiments.theory import boosting, planes
@@ -170,25 +180,32 @@ def theorem(page: Section, records: Sequence[Record]) -> None:
     )
     headings = ["set", "splits t", "γ", "W", "error", "H_1 - γ Σ 1/i", "H_1 - γ (1 + ln t)"]
     page.table(headings, rows)
-    total = sum(len(record["result"]["splits"]["t"]) for record in records)
-    page.say(
-        f"Over all seeds, the error is above the theorem's bound after "
-        f"{times_above(records, 'error'):,} of {total:,} splits, and W, which the proof bounds by "
-        f"it, after {times_above(records, 'weighted_entropy'):,}. The bound is loose: it takes "
-        "every split to be as bad as the worst, and every largest leaf to be as small as it could "
-        "be. A bound above 1 says nothing of an error."
-    )
-    page.say(
-        """The last step of the proof does not hold: it replaces 1 + 1/2 + ... + 1/t, from which γ
-        times it is subtracted, by 1 + ln t, which is larger. Four equally frequent labels, parted
-        perfectly by three splits, are a counterexample: H_1 = 2 bits, γ = 1 bit, no error, and a
-        bound of 2 - (1 + ln 3) = -0.10 (`tests/test_experiment_theory.py`). With the sum, or with
-        ln(t + 1) in its place, the proof holds, and the message of the theorem stays."""
-    )
     page.figure(
         f"theory-theorem-{first['unit']['set']}",
         f"The theorem of section 3.3 along a tree on {first['unit']['set']} (first seed)",
         partial(draw_theorem, record=first),
+    )
+    total = sum(len(record["result"]["splits"]["t"]) for record in records)
+    above = times_above(records, "error")
+    page.say(
+        f"Over all seeds, the error exceeds the theorem's bound after {above:,} of {total:,} "
+        "splits, and W, which the proof bounds by it, after "
+        f"{times_above(records, 'weighted_entropy'):,}. The bound is loose: it takes every split "
+        "to be as bad as the worst, and every largest leaf to be as small as possible. A bound "
+        "above 1 says nothing about an error."
+    )
+    page.say(
+        """The last step of the proof does not hold: it replaces 1 + 1/2 + ... + 1/t by 1 + ln t,
+        which is larger, in a term that is subtracted. A counterexample: four equally frequent
+        labels, separated perfectly by three splits, have H_1 = 2 bits, γ = 1 bit, no error, and a
+        bound of 2 - (1 + ln 3) = -0.10 (`tests/test_experiment_theory.py`). With the sum, or with
+        ln(t + 1) in its place, the proof holds."""
+    )
+    page.find(
+        "The error of a tree after t splits is at most H_1 - γ (1 + ln t)",
+        IN_PART,
+        f"exceeded after {above:,} of {total:,} splits; the last step of the proof has a "
+        "counterexample, and holds with ln(t + 1)",
     )
 
 
@@ -229,10 +246,15 @@ def proposition(page: Section, records: Sequence[Record]) -> None:
     nodes = number(mean_and_error(values(records, "n_nodes"))[0])
     page.say(
         f"**The proposition of section 3.2.** A Recall Tree with one candidate ({nodes} nodes) and "
-        "the linear one-against-all on its path features, with the weights of the proof, give the "
-        f"same answer on {total - wrong:,} of {total:,} test rows. Because rows may stop at inner "
-        "nodes, weights double with depth; the proof's, 1 for each leaf, do for trees where only "
+        "linear one-against-all on its path features, with the weights of the proof, give the same "
+        f"answer on {total - wrong:,} of {total:,} test rows. Rows may stop at inner nodes here, "
+        "so weights double with depth; the proof's weights, 1 for each leaf, are enough where only "
         "leaves answer."
+    )
+    page.find(
+        "One-against-all on path features can represent any tree",
+        HOLDS if wrong == 0 else FAILS,
+        f"same answer on {total - wrong:,} of {total:,} test rows",
     )
 
 
@@ -250,7 +272,6 @@ def maps(page: Section, records: Sequence[Record]) -> None:
             errors = [mean_and_error(values(cell, "error")) if cell else None for cell in cells]
             rows.append([method, *(with_error(e) if e else "" for e in errors)])
     page.table(["method", *planes.DISTRIBUTIONS], rows)
-    page.say(compare_methods(groups))
     for distribution in planes.DISTRIBUTIONS:
         shown = {m: groups[distribution, m][0] for m in METHODS if (distribution, m) in groups}
         if shown:
@@ -259,39 +280,45 @@ def maps(page: Section, records: Sequence[Record]) -> None:
                 f"Decision maps on the {distribution} distribution",
                 partial(draw_maps, shown=shown),
             )
+    compare_methods(page, groups)
 
 
-def compare_methods(groups: dict[tuple[Any, ...], list[Record]]) -> str:
+#: Of each distribution of figure 3, the method that the paper calls it easy for.
+EASY_FOR = {"voronoi": "one-against-all", "axis-parallel": "tree-alone"}
+
+
+def compare_methods(page: Section, groups: dict[tuple[Any, ...], list[Record]]) -> None:
     """Say whether the two extremes are what the paper says."""
     mean = {key: mean_and_error(values(found, "error"))[0] for key, found in groups.items()}
-    said = []
-    for distribution, expected in (("voronoi", "one-against-all"), ("axis-parallel", "tree-alone")):
-        ours = {m: mean[distribution, m] for m in METHODS if (distribution, m) in mean}
-        online = {m: error for m, error in ours.items() if "batch" not in m}
+    for distribution, expected in EASY_FOR.items():
+        online = {
+            m: mean[distribution, m]
+            for m in METHODS
+            if (distribution, m) in mean and "batch" not in m
+        }
         if len(online) < 3:
             continue
         best = min(online, key=lambda m: online[m])
-        said.append(
-            f"On {distribution}, which the paper calls easy for "
-            f"{'one-against-all' if expected == 'one-against-all' else 'a tree'}, the best of the "
-            f"online methods is {best} ({100 * online[best]:.1f}%; {expected}: "
-            f"{100 * online[expected]:.1f}%)."
+        page.find(
+            "Figure 3: one distribution is easy for one-against-all, another for a tree",
+            HOLDS if best == expected else FAILS,
+            f"{distribution}: {best} is best ({percent(online[best])}%), {expected} has "
+            f"{percent(online[expected])}%",
         )
     if ("voronoi", "softmax (batch)") in mean:
-        said.append(
-            "That the representations can do it is shown by the methods in batch: linear scores "
-            f"learned together ({100 * mean['voronoi', 'softmax (batch)']:.1f}% on voronoi) and a "
-            "decision tree "
-            f"({100 * mean['axis-parallel', 'decision tree (batch)']:.1f}% on axis-parallel). "
-            "One-against-all learns each class against the rest, and a class in the midst of "
-            "others is not linearly separable from them: what it can represent, and what it "
-            "learns, differ. So do the splits that online routers find and those of a batch tree. "
-            "The extremes are not far apart: linear scores also come within "
-            f"{100 * mean['axis-parallel', 'softmax (batch)']:.1f}% of axis-parallel, and the "
-            f"decision tree within {100 * mean['voronoi', 'decision tree (batch)']:.1f}% of "
-            "voronoi, though neither can be exact there."
+        softmax, tree = (
+            [percent(mean[d, m]) for d in EASY_FOR]
+            for m in ("softmax (batch)", "decision tree (batch)")
         )
-    return " ".join(said)
+        page.say(
+            f"""What the representations can do is shown by batch learning: linear scores that are
+            learned together have {softmax[0]}% on voronoi and a decision tree {tree[1]}% on
+            axis-parallel. The online methods learn less than they could represent: one-against-all
+            separates each class from all others, which is impossible for a class in their midst,
+            and online routers find other splits than a batch tree. The two extremes are also close:
+            linear scores have {softmax[1]}% on axis-parallel and the decision tree {tree[0]}% on
+            voronoi, though neither can be exact there."""
+        )
 
 
 def draw_maps(figure: Any, shown: dict[str, Record]) -> None:

@@ -1,13 +1,14 @@
-"""The page: one section per experiment, with the circumstances of its results."""
+"""The page: a summary, then one section per experiment with the commands behind it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from experiments.experiment import Experiment
 from experiments.report.figures import write_figure
-from experiments.report.section import Section
+from experiments.report.section import IN_PART, Finding, Section, markdown_table
 from experiments.store import RESULTS, Record, Store
 
 ROOT = Path(__file__).parents[2]
@@ -15,21 +16,24 @@ ROOT = Path(__file__).parents[2]
 INTRODUCTION = """\
 # Results
 
-The experiments of "Logarithmic Time One-Against-Some" (the paper), and what they give here; then
-those about one-against-some as `OneAgainstSomeClassifier` has it, which is not the paper's. This
-page is written by `python -m experiments report` from the results in `experiments/results`, where
-each figure stands with its command, seed, version and machine; `experiments/README.md` says how
-to run them. The paper's own data sets have to be downloaded; unless a set bears its name, it stands
-in for one of them, and levels of error are not to be compared, only what is better or worse, and
-by how much. How much of a set was used, how many seeds, passes and probes, is in the command under
-each section. Times are CPU time of one thread, on machines that may have had other work to do:
-trust factors, not per cents. Errors are in per cent; ± is the standard error of the mean over
-seeds."""
+The experiments of "Logarithmic Time One-Against-Some" (the paper) and what they give here, followed
+by experiments on `OneAgainstSomeClassifier`, which is not in the paper.
+
+- **Data.** The paper's data sets have to be downloaded. The sets used here stand in for them:
+  `glyphs` for ALOI, `webdirectory` and `wikipassage` for ODP, `wikitext` for LTCB. Compare which
+  method is better and by how much, not the levels of error.
+- **Numbers.** Errors are in per cent; ± is the standard error of the mean over seeds. Times are CPU
+  time of one thread. The machines were shared and not all alike: compare times within a table, and
+  only by factors.
+- **Source.** `python -m experiments report` writes this page from `experiments/results`. The
+  commands are at the end of each section; [their README](../experiments/README.md) explains
+  them."""
 
 
 def build(experiments: Iterable[Experiment], results: Path = RESULTS) -> tuple[str, list[Section]]:
     """Return the text of the page and its sections."""
-    blocks, sections = [INTRODUCTION], []
+    blocks: list[str] = []
+    shown: list[tuple[Experiment, Section]] = []
     for experiment in experiments:
         records = list(Store(experiment.name, results))
         section = Section()
@@ -43,26 +47,71 @@ def build(experiments: Iterable[Experiment], results: Path = RESULTS) -> tuple[s
         blocks += [f"## {experiment.title}", experiment.lead, *section.blocks]
         if records:
             blocks.append(circumstances(records))
-        sections.append(section)
-    return "\n\n".join(blocks) + "\n", sections
+        shown.append((experiment, section))
+    text = "\n\n".join([INTRODUCTION, *summary(shown), *blocks]) + "\n"
+    return text, [section for _, section in shown]
+
+
+def summary(shown: Sequence[tuple[Experiment, Section]]) -> list[str]:
+    """Return the findings of all sections: those about the paper's claims, then the others."""
+    blocks = ["## Summary"]
+    for is_papers, headings in (
+        (True, ("claim of the paper", "here", "measured", "section")),
+        (False, ("question about one-against-some", "answer", "measured", "section")),
+    ):
+        rows = [
+            row
+            for experiment, section in shown
+            for row in summary_rows(
+                experiment, [f for f in section.findings if f.is_papers == is_papers]
+            )
+        ]
+        if rows:
+            blocks.append(markdown_table(headings, rows))
+    return blocks if len(blocks) > 1 else []
+
+
+def summary_rows(experiment: Experiment, findings: Sequence[Finding]) -> list[list[str]]:
+    """Return a line for each claim; what was found on several sets stands in one."""
+    by_claim: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_claim.setdefault(finding.claim, []).append(finding)
+    link = f"[{experiment.name}](#{anchor(experiment.title)})"
+    rows = []
+    for claim, same in by_claim.items():
+        answers = {finding.answer for finding in same}
+        mixed = IN_PART if same[0].is_papers else "in part"
+        answer = same[0].answer if len(answers) == 1 else mixed
+        rows.append([claim, f"**{answer}**", "; ".join(f.measured for f in same), link])
+    return rows
+
+
+def anchor(title: str) -> str:
+    """Return the name that GitHub gives to a heading.
+
+    >>> anchor("Figure 5a: online operation")
+    'figure-5a-online-operation'
+    """
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def circumstances(records: Sequence[Record]) -> str:
-    """Return the commands, versions and machines behind some records."""
-    lines = ["Made by:", ""]
-    seen: dict[tuple[str, ...], int] = {}
+    """Return the commands, versions and machines behind some records, folded."""
+    commands: dict[str, list[str]] = {}
+    machines = set()
     for record in records:
         machine, versions = record["machine"], record["versions"]
-        described = (
-            record["command"],
-            f"recalltree {versions['recalltree']}, "
-            f"Python {versions['python']}, {machine['processor']}, {machine['cores']} cores, "
-            f"{machine.get('simd', 'unknown instructions')}, {record['date']}",
+        commands.setdefault(record["command"], []).append(record["date"])
+        machines.add(
+            f"recalltree {versions['recalltree']}, Python {versions['python']}, "
+            f"{machine['processor']}, {machine['cores']} cores, "
+            f"{machine.get('simd', 'unknown instructions')}"
         )
-        seen[described] = seen.get(described, 0) + 1
-    for (command, where), count in sorted(seen.items()):
-        lines.append(f"- `{command}` ({count} results; {where})")
-    return "\n".join(lines)
+    lines = ["<details><summary>Commands</summary>", ""]
+    for command, dates in sorted(commands.items()):
+        when = " to ".join(sorted({min(dates), max(dates)}))
+        lines.append(f"- `{command}` ({len(dates)} results, {when})")
+    return "\n".join([*lines, "", f"Made with {'; '.join(sorted(machines))}.", "", "</details>"])
 
 
 def write(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,16 +12,43 @@ from experiments.store import Record
 Draw = Callable[[Any], None]  # draws into a matplotlib Figure
 
 
+HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A line of the summary: a claim of the paper or a question, the answer, one measurement."""
+
+    claim: str
+    answer: str
+    measured: str
+    is_papers: bool = True
+
+
 @dataclass
 class Section:
-    """Paragraphs, tables and figures, in order."""
+    """Paragraphs, tables and figures, in order, and what they come to."""
 
     blocks: list[str] = field(default_factory=list)
     figures: dict[str, Draw] = field(default_factory=dict)  # file name without .svg -> drawing
+    findings: list[Finding] = field(default_factory=list)
+
+    def find(self, claim: str, answer: str, measured: str) -> None:
+        """Add a claim of the paper to the summary of the page."""
+        self.findings.append(Finding(claim, answer, measured))
+
+    def answer(self, question: str, answer: str, measured: str) -> None:
+        """Add a question about one-against-some to the summary of the page."""
+        self.findings.append(Finding(question, answer, measured, is_papers=False))
 
     def say(self, text: str) -> None:
         """Add a paragraph."""
         self.blocks.append(" ".join(text.split()))
+
+    def bullets(self, items: Iterable[str]) -> None:
+        """Add a list."""
+        if lines := [f"- {item}" for item in items]:
+            self.blocks.append("\n".join(lines))
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Add a table; columns after the first text columns are right-aligned if numeric."""
@@ -45,7 +72,7 @@ def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> st
     """
 
     def is_number(cell: str) -> bool:
-        return cell[:1].isdigit() or cell in ("", "-")
+        return cell[:1].isdigit() or cell[:1] in ("", "-")
 
     aligned = [
         "---:" if rows and all(is_number(row[i]) for row in rows) else "---"
@@ -55,6 +82,15 @@ def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> st
     text = ["| " + " | ".join(line) + " |" for line in lines]
     text.insert(1, "|" + "|".join(aligned) + "|")
     return "\n".join(text)
+
+
+def answer_of(outcomes: Sequence[bool]) -> str:
+    """Return what several outcomes of a claim come to.
+
+    >>> answer_of([True, True]), answer_of([True, False]), answer_of([False])
+    ('holds', 'holds in part', 'does not hold')
+    """
+    return HOLDS if all(outcomes) else IN_PART if any(outcomes) else FAILS
 
 
 def percent(share: float | None, digits: int = 1) -> str:
@@ -95,25 +131,6 @@ def by_set(records: Sequence[Record], *more: str) -> dict[tuple[Any, ...], list[
     places = {name: place for place, name in enumerate(CATALOGUE)}
     groups = group(records, *SIZE, *more)
     return dict(sorted(groups.items(), key=lambda item: places.get(item[0][0], len(places))))
-
-
-def without_superseded(groups: dict[tuple[Any, ...], list[Record]]) -> dict[Any, list[Record]]:
-    """Leave out budgets of a set if a larger one has all of their methods, tuned and not."""
-
-    def cells(key: tuple[Any, ...]) -> set[tuple[Any, ...]]:
-        return set(group(groups[key], "algorithm", "kind"))
-
-    def size(key: tuple[Any, ...]) -> tuple[int, int]:
-        return groups[key][0]["result"]["n_train"], groups[key][0]["unit"]["passes"]
-
-    return {
-        key: found
-        for key, found in groups.items()
-        if not any(
-            key[0] == other[0] and size(key) < size(other) and cells(key) <= cells(other)
-            for other in groups
-        )
-    }
 
 
 def values(records: Sequence[Record], name: str) -> list[Any]:

@@ -25,6 +25,12 @@ class Rows:
     @property
     def n_features(self) -> int: ...
 
+class Moment:
+    """What ``reading`` and ``learning`` of a model return, for ``with``."""
+
+    def __enter__(self) -> None: ...
+    def __exit__(self, *args: object) -> None: ...
+
 class _Model:
     """What all models share (not a class of the module; written once here)."""
 
@@ -38,6 +44,10 @@ class _Model:
     def candidates(
         self, rows: Rows, n_threads: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]: ...
+    # every call sees one moment of the model; these make several calls see the same one, or hide
+    # from other threads what happens before the end
+    def reading(self) -> Moment: ...
+    def learning(self) -> Moment: ...
     def state(self) -> dict[str, NDArray[Any]]: ...
     def memory_bytes(self) -> dict[str, int]: ...
     @property
@@ -175,6 +185,8 @@ class _OneAgainstSomeViews(_Model):
     def predictor(self, class_id: int) -> dict[str, Any]: ...
     # the nodes that vote on a row: where it ends, one per tree, then the second ones
     def key_nodes(self, rows: Rows) -> NDArray[np.uint32]: ...
+    # weight of the examples of each class; later passes do not count them again
+    def class_examples(self) -> NDArray[np.float64]: ...
     def frequent_classes(self) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
     # why one row has its scores: "features" (uint32[m]) and "nodes" (uint32[t]), and for each class
     # "bias", "votes" and "predictors" (float32[n, m]) and "node_votes" (float32[n, t]), which add
@@ -313,9 +325,11 @@ class FeatureSpace:
     @property
     def frozen(self) -> bool: ...
 
-class TextOptions:
+class TextParser:
     def __init__(
         self,
+        format: str,
+        space: FeatureSpace | None,
         *,
         batch_rows: int,
         max_line_bytes: int,
@@ -323,17 +337,12 @@ class TextOptions:
         multilabel: str,
         require_labels: bool,
         stop_at_bad_row: bool,
+        n_features: int,
+        zero_based: bool,
+        quadratic: list[str],
+        ngrams: int,
+        label_prefix: str,
     ) -> None: ...
-
-class TextParser:
-    @staticmethod
-    def svmlight(options: TextOptions, n_features: int, zero_based: bool) -> TextParser: ...
-    @staticmethod
-    def vw(options: TextOptions, space: FeatureSpace, quadratic: list[str]) -> TextParser: ...
-    @staticmethod
-    def fasttext(
-        options: TextOptions, space: FeatureSpace, max_ngram: int, label_prefix: str
-    ) -> TextParser: ...
     def feed(self, bytes: bytes, start: int) -> int: ...
     def end_file(self) -> None: ...
     def take(self, flush: bool) -> dict[str, Any] | None: ...

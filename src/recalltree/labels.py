@@ -8,11 +8,14 @@ floats with integral values.
 from __future__ import annotations
 
 from numbers import Integral
+from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
+
+from recalltree.validation import is_sparse
 
 _INT64 = np.iinfo(np.int64)
 
@@ -52,6 +55,12 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
         ...
     ValueError: y mixes labels of type int and str; give labels of one type, ...
     """
+    if is_sparse(y):
+        raise ValueError(
+            f"{name} is a sparse matrix of shape {y.shape}, and must be an array with the label of "
+            f"each row of X. If {name} marks the classes of each row, this learns them one by one: "
+            f"rows, labels = {name}.nonzero(), then X[rows] and labels in place of X and {name}."
+        )
     # A list is looked at element by element: NumPy would turn ["a", 1] into ["a", "1"] in silence.
     values = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     if values.ndim != 1:
@@ -83,6 +92,8 @@ class StoredLabels(Protocol):
 class LabelTable:
     """The labels known so far; the position of a label is its class id.
 
+    One thread may add labels while others read.
+
     Parameters
     ----------
     classes : ndarray or StoredLabels, default=None
@@ -104,6 +115,7 @@ class LabelTable:
     """
 
     def __init__(self, classes: NDArray[Any] | StoredLabels | None = None) -> None:
+        self._lock = Lock()
         self._dtype: np.dtype[Any] | None = None  # None: labels of any kind may come
         # The labels as a file has them, as an array, and with their ids: at least one of the three,
         # the others when they are asked for.
@@ -119,26 +131,34 @@ class LabelTable:
                 self._stored = classes
 
     def __len__(self) -> int:
-        known = (self._known_ids, self._classes, self._stored)
-        return next(len(labels) for labels in known if labels is not None)
+        with self._lock:
+            known = (self._known_ids, self._classes, self._stored)
+            return next(len(labels) for labels in known if labels is not None)
 
     @property
     def classes(self) -> NDArray[Any]:
         """The labels in the order of their ids (read-only)."""
-        if self._classes is None:
-            if self._stored is not None:
-                self._classes = self._stored.decode()
-            else:
-                # A dict keeps the order of insertion, which is the order of the ids.
-                self._classes = np.array(list(self._ids), dtype=self._dtype)
-        self._classes.flags.writeable = False
-        return self._classes
+        with self._lock:
+            if self._classes is None:
+                if self._stored is not None:
+                    self._classes = self._stored.decode()
+                else:
+                    assert self._known_ids is not None  # one of the three is known
+                    # A dict keeps the order of insertion, which is the order of the ids.
+                    self._classes = np.array(list(self._known_ids), dtype=self._dtype)
+            self._classes.flags.writeable = False
+            return self._classes
 
     @property
     def _ids(self) -> dict[Any, int]:
+        """The ids by label, for the thread that adds labels."""
         if self._known_ids is None:
             self._known_ids = {label: i for i, label in enumerate(self.classes.tolist())}
         return self._known_ids
+
+    def frozen(self) -> LabelTable:
+        """Return a table of the labels known now, which does not grow with this one."""
+        return LabelTable(self.classes)
 
     def grow(self) -> Growth:
         """Return a growth of this table: labels to be added by its ``commit``."""
@@ -193,9 +213,11 @@ class Growth:
         """Add the new labels to the table."""
         table = self.table
         if self._added or table._dtype != self._dtype:
-            table._ids.update(self._added)
-            table._dtype = self._dtype
-            table._classes = table._stored = None
+            ids = table._ids
+            with table._lock:
+                ids.update(self._added)
+                table._dtype = self._dtype
+                table._classes = table._stored = None
             self._added = {}
 
     def _joined_dtype(self, labels: NDArray[Any], name: str) -> np.dtype[Any]:

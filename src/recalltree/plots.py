@@ -12,10 +12,12 @@ import numpy as np
 from recalltree.inspection.classes import class_counts
 from recalltree.inspection.nodes import NodeTable, node_table
 from recalltree.inspection.statistics import tree_summary
+from recalltree.moment import at_one_moment
 
 __all__ = ["plot_class_frequency", "plot_depths", "plot_progressive_error", "plot_tree"]
 
 
+@at_one_moment
 def plot_tree(clf: Any, ax: Any = None, max_depth: int | None = None, n_labels: int = 1) -> Any:
     """Draw the tree: a row per depth, width by examples, colour by the bound of recall.
 
@@ -74,6 +76,7 @@ def plot_tree(clf: Any, ax: Any = None, max_depth: int | None = None, n_labels: 
     return ax
 
 
+@at_one_moment
 def plot_progressive_error(clf: Any, ax: Any = None) -> Any:
     """Draw how the progressive error went while learning, overall and recently.
 
@@ -107,6 +110,7 @@ def plot_progressive_error(clf: Any, ax: Any = None) -> Any:
     return ax
 
 
+@at_one_moment
 def plot_depths(clf: Any, ax: Any = None) -> Any:
     """Draw, by depth, the share of routes that end there and the recall of its nodes.
 
@@ -131,7 +135,7 @@ def plot_depths(clf: Any, ax: Any = None) -> Any:
     'depth'
     """
     nodes = _nodes(clf)
-    rows = tree_summary(clf._fitted_core(), nodes)["by_depth"]
+    rows = tree_summary(clf._check_fitted().core, nodes)["by_depth"]
     ax = _axes(ax)
     depths = [row["depth"] for row in rows]
     ax.bar(depths, [row["stopping"] for row in rows], color="0.8", label="routes that end here")
@@ -145,6 +149,7 @@ def plot_depths(clf: Any, ax: Any = None) -> Any:
     return ax
 
 
+@at_one_moment
 def plot_class_frequency(clf: Any, ax: Any = None) -> Any:
     """Draw how many examples each class had, from the most to the least frequent.
 

@@ -30,10 +30,11 @@ class TreeView:
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def _array(self, name: str) -> NDArray[Any]:
-        if self._read_at != self._core.n_examples:
-            self._arrays = self._core.tree()
-            self._read_at = self._core.n_examples
-        return self._arrays[name]
+        with self._core.reading():
+            if self._read_at != self._core.n_examples:
+                self._arrays = self._core.tree()
+                self._read_at = self._core.n_examples
+            return self._arrays[name]
 
     def __len__(self) -> int:
         return len(self._array("parent"))
@@ -71,22 +72,24 @@ class TreeView:
     @property
     def depth(self) -> NDArray[Any]:
         """The depth of each node; the root has depth 0."""
-        depth = np.zeros(len(self), dtype=np.int32)
-        level = self.parent
+        level = parent = self.parent
+        depth = np.zeros(len(parent), dtype=np.int32)
         while (level >= 0).any():
             depth += level >= 0
-            level = np.where(level >= 0, self.parent[level], -1)
+            level = np.where(level >= 0, parent[level], -1)
         return depth
 
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
         """Which nodes have no children."""
-        return (self.left < 0) & (self.right < 0)
+        with self._core.reading():
+            return (self.left < 0) & (self.right < 0)
 
     def children(self, node: int) -> tuple[int, ...]:
         """Return the children of a node: left, right, those that exist."""
         node = self._check(node)
-        pair = (int(self.left[node]), int(self.right[node]))
+        with self._core.reading():
+            pair = (int(self.left[node]), int(self.right[node]))
         return tuple(child for child in pair if child >= 0)
 
     def histogram(self, node: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
@@ -110,10 +113,12 @@ class TreeView:
         return int(node)
 
     def __repr__(self) -> str:
-        return (
-            f"<{type(self).__name__}: {len(self)} nodes, {int(self.is_leaf.sum())} of them leaves, "
-            f"depth {self.max_depth}>"
-        )
+        with self._core.reading():
+            n_leaves, depth = int(self.is_leaf.sum()), self.max_depth
+            return (
+                f"<{type(self).__name__}: {len(self)} nodes, {n_leaves} of them leaves, "
+                f"depth {depth}>"
+            )
 
 
 class RecallTreeView(TreeView):
@@ -157,8 +162,9 @@ class RecallTreeView(TreeView):
         -------
         ndarray
         """
-        labels, _ = self.histogram(node)
-        return labels[: self._core.max_candidates_now]
+        with self._core.reading():
+            labels, _ = self.histogram(node)
+            return labels[: self._core.max_candidates_now]
 
 
 class LOMTreeView(TreeView):

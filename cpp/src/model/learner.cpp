@@ -1,13 +1,14 @@
 #include "recalltree/model/learner.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 #include "recalltree/base/thread_team.hpp"
 
 namespace recalltree {
 
 void Learner::learn(const Batch& batch, std::size_t n_threads, bool first_pass) {
-  std::unique_lock lock(mutex_);
+  std::unique_lock alone(lock());
   ClassId largest = 0;
   for (std::size_t i = 0; i < batch.n; ++i) largest = std::max(largest, batch.labels[batch.row(i)]);
   if (batch.n > 0 && seen_.size() <= largest) seen_.resize(std::size_t{largest} + 1, 0);
@@ -67,7 +68,7 @@ Work Learner::work() const {
   return all;
 }
 
-void Learner::save_common(State& state) {
+void Learner::save_common(State& state) const {
   learner_.save(state);
   state.put("classes.seen", std::vector<std::uint32_t>(seen_.begin(), seen_.end()));
   state.put("progress", std::vector<double>{progress_.weight, progress_.errors});

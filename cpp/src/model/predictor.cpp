@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <shared_mutex>
 #include <vector>
 
 #include "recalltree/base/thread_team.hpp"
@@ -71,7 +72,7 @@ std::vector<std::unique_ptr<Workspace>> Predictor::make_team(std::size_t n_threa
 
 void Predictor::for_each_row(const Rows& rows, std::size_t n_threads,
                              const std::function<Emit(std::size_t)>& make_emit) const {
-  std::shared_lock lock(mutex_);
+  std::shared_lock reading(lock());
   const auto team = make_team(std::min(n_threads, rows.n_rows / kPiece + 1));
   prepare_prediction(rows.n_rows, team);
   // Several pieces for each of several threads, so that they end at about the same time.

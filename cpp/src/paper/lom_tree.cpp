@@ -167,7 +167,7 @@ void LOMTree::recompute_min_counts(NodeId n) {
 
 // --- State
 
-State LOMTree::save() {
+State LOMTree::save() const {
   State state;
   save_common(state);
   std::vector<ModelId> routers;  // in the order of their nodes, whatever swaps did to their numbers

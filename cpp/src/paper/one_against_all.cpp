@@ -187,7 +187,7 @@ void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size
 
 // --- State
 
-State OneAgainstAll::save() {
+State OneAgainstAll::save() const {
   State state;
   save_common(state);
   predictors_->save("predictors", state);

@@ -161,7 +161,7 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
   const double delta = entropy_if_left - entropy_if_right;
   if (std::fabs(delta) < kEntropyFloor) return;
 
-  const ModelId router = router_or_new(node, *routers_, ws.threads);
+  const ModelId router = tree_.router_or_new(n, *routers_, ws.threads);
   const float target =
       delta > 0.0 ? 1.0f : -1.0f;  // the side with the lower entropy wins; positive is right
   double importance = weight;
@@ -320,7 +320,7 @@ ModelId RecallTree::interaction_model_or_new(ClassId y, NodeId n) {
 
 // --- State
 
-State RecallTree::save() {
+State RecallTree::save() const {
   State state;
   save_common(state);
   predictors_->save("predictors", state);

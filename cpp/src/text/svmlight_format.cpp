@@ -5,6 +5,22 @@
 #include "recalltree/text/line_scanner.hpp"
 
 namespace recalltree {
+namespace {
+
+// label [qid:n] index:value ... [# comment]; the first index is 0 or 1. A query id is ignored.
+class SvmlightFormat final : public LineFormat {
+ public:
+  explicit SvmlightFormat(const FormatOptions& options)
+      : n_features_(options.n_features), first_index_(options.zero_based ? 0 : 1) {}
+  bool parse(std::string_view line, Row& row) override;
+
+ private:
+  const char* read_pair(const char* at, const char* end, Row& row) const;
+
+  std::uint32_t n_features_;
+  std::uint32_t first_index_;
+  std::vector<std::uint64_t> scratch_;
+};
 
 bool SvmlightFormat::parse(std::string_view line, Row& row) {
   const char* at = line.data();
@@ -59,6 +75,12 @@ const char* SvmlightFormat::read_pair(const char* at, const char* end, Row& row)
     throw BadRow(colon + 1, "the value is not a finite decimal number");
   row.add(static_cast<std::uint32_t>(index), value);
   return after;
+}
+
+}  // namespace
+
+std::unique_ptr<LineFormat> make_svmlight_format(FormatOptions&& options, FeatureSpace*) {
+  return std::make_unique<SvmlightFormat>(options);
 }
 
 }  // namespace recalltree

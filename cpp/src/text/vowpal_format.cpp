@@ -1,11 +1,12 @@
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
+#include <utility>
 
 #include "recalltree/text/line_format.hpp"
 #include "recalltree/text/line_scanner.hpp"
 
 namespace recalltree {
-
 namespace {
 
 // So many features of one row are a mistake, or an attack on memory.
@@ -19,7 +20,36 @@ float product(float a, float b, const char* where) {
   return result;
 }
 
-}  // namespace
+// label [importance] ['tag]|namespace[:scale] name[:value] ... |namespace ...
+class VowpalFormat final : public LineFormat {
+ public:
+  // Each of quadratic is two characters: the products of all features of namespaces that begin
+  // with the first and all of namespaces that begin with the second are features, too.
+  VowpalFormat(FeatureSpace& space, std::vector<std::string> quadratic)
+      : space_(&space), quadratic_(std::move(quadratic)) {}
+  bool parse(std::string_view line, Row& row) override;
+
+ private:
+  struct Feature {
+    std::string_view ns, name;
+    std::uint64_t hash;
+    float value;
+  };
+
+  void read_label(std::string_view section, Row& row) const;
+  const char* read_namespace(const char* at, const char* end, Row& row);
+  const char* read_feature(const char* at, const char* end, std::string_view ns,
+                           std::uint64_t ns_hash, float scale, Row& row);
+  void add(const Feature& feature, Row& row);
+  void add_products(std::string_view pair, std::string_view line, Row& row);
+  void add_product(const Feature& a, const Feature& b, Row& row);
+
+  FeatureSpace* space_;
+  std::vector<std::string> quadratic_;
+  std::vector<Feature> features_;  // of the current line, if products are made of them
+  std::vector<const Feature*> first_, second_;
+  std::string name_;
+};
 
 bool VowpalFormat::parse(std::string_view line, Row& row) {
   const char* at = line.data();
@@ -141,6 +171,14 @@ void VowpalFormat::add_product(const Feature& a, const Feature& b, Row& row) {
   name_.append(b.ns).append("^").append(b.name);
   const std::uint32_t column = space_->column(std::string_view(name_), a.name.data());
   if (column != FeatureSpace::kNone) row.add(column, value);
+}
+
+}  // namespace
+
+std::unique_ptr<LineFormat> make_vowpal_format(FormatOptions&& options, FeatureSpace* space) {
+  for (const std::string& pair : options.quadratic)
+    if (pair.size() != 2) throw std::invalid_argument("quadratic: two bytes each");
+  return std::make_unique<VowpalFormat>(*space, std::move(options.quadratic));
 }
 
 }  // namespace recalltree

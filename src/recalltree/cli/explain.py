@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,7 +18,9 @@ from recalltree.cli.options import (
     model_option,
     rows_argument,
 )
-from recalltree.readers import RowReader
+
+if TYPE_CHECKING:
+    from recalltree.readers import RowReader
 
 
 def explain(
@@ -67,7 +69,7 @@ def _feature_names(reader: RowReader, n_features: int) -> list[str] | None:
 
 _OPTIONS = [
     model_option,
-    mmap_option(True),
+    mmap_option,
     SectionOption(
         ["-k"],
         type=click.IntRange(min=1),

@@ -175,14 +175,10 @@ quiet_option = SectionOption(["-q", "--quiet"], is_flag=True, help="No progress,
 jobs_option = SectionOption(
     ["-j", "--n-jobs"], type=click.INT, help="Threads; -1 is all cores. By default 1."
 )
-
-
-def mmap_option(default: bool) -> SectionOption:
-    """Return the option that chooses between mapping and reading a model."""
-    return SectionOption(
-        ["--mmap/--no-mmap"],
-        default=default,
-        show_default=True,
-        help="Map the model's file instead of reading it: begins at once and shares memory with "
-        "other processes, but each row takes longer.",
-    )
+mmap_option = SectionOption(
+    ["--mmap/--no-mmap"],
+    default=True,
+    show_default=True,
+    help="Map the model's file instead of reading it: begins at once and shares memory with "
+    "other processes, but each row takes longer.",
+)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import monotonic
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 TERMINAL_SECONDS = 0.5
 LOG_SECONDS = 10.0
@@ -90,7 +90,7 @@ class Meter:
         left = seconds * (1 - share) / share if share else None
         recent = overall = None
         n_classes = None
-        if self._clf is not None and hasattr(self._clf, "_core"):
+        if self._clf is not None and hasattr(self._clf, "_fitted"):
             weight, errors = self._counts()
             before_weight, before_errors = self._counted
             self._counted = weight, errors
@@ -101,10 +101,12 @@ class Meter:
         return Snapshot(n_rows, n_rows / seconds, share, left, n_classes, recent, overall)
 
     def _counts(self) -> tuple[float, float]:
-        core = getattr(self._clf, "_core", None)
-        if core is None:
+        fitted = getattr(self._clf, "_fitted", None)
+        if fitted is None:
             return 0.0, 0.0
-        return float(core.progressive_weight), float(core.progressive_errors)
+        core = fitted.core
+        with core.reading():
+            return float(core.progressive_weight), float(core.progressive_errors)
 
 
 class Display:
@@ -118,6 +120,8 @@ class Display:
     """
 
     def __init__(self, meter: Meter, *, quiet: bool) -> None:
+        from rich.console import Console
+
         self._meter = meter
         self._quiet = quiet
         self._console = Console(stderr=True, highlight=False)
@@ -127,6 +131,8 @@ class Display:
 
     def __enter__(self) -> Display:
         if self._live:
+            from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
             self._bar = Progress(
                 SpinnerColumn(),
                 BarColumn(bar_width=16),

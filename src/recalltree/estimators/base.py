@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from threading import Lock
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length, check_random_state
 
+from recalltree.estimators.fitted import Fitted
 from recalltree.estimators.passes import (
     Examples,
     HeldOut,
@@ -27,8 +30,7 @@ from recalltree.estimators.progressive_curve import ProgressiveCurve
 from recalltree.inspection.explainer import explain
 from recalltree.inspection.explanation import Explanation
 from recalltree.labels import Growth, LabelTable, as_labels
-from recalltree.model_file.model import TRAINING
-from recalltree.parameters import Table
+from recalltree.parameters import Table, list_choices
 from recalltree.validation import (
     Matrix,
     check_matrix,
@@ -39,12 +41,25 @@ from recalltree.validation import (
     make_rows,
 )
 
+#: Estimators by the name of their algorithm, as in model files. Each adds itself.
+CLASSIFIERS: dict[str, type[OnlineClassifier]] = {}
+
+#: The locks of estimators. Not among their attributes, which are those that scikit-learn expects.
+_LEARNING_LOCKS: WeakKeyDictionary[Any, Lock] = WeakKeyDictionary()
+_ONE_AT_A_TIME = Lock()
+
 
 class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
     """Base class of the estimators; not to be used by itself."""
 
     #: What its parameters are; the command line makes options of them.
     _parameters: ClassVar[Table]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        list_choices(cls, getattr(cls, "_parameters", {}))
+        if "_algorithm" in vars(cls):  # not of a class that a user derives from one of ours
+            CLASSIFIERS[cls._algorithm] = cls
 
     def __init__(
         self,
@@ -93,6 +108,11 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         -------
         self
         """
+        with self._learning_alone:
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         matrix, examples, growth = self._check_examples(
             X, y, sample_weight, is_first=True, sort=True
         )
@@ -112,7 +132,6 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         keep_features(self, X)
         self._begin(core, config, growth)
         self._run_passes(examples, held_out, random_state, n_threads)
-        return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
@@ -121,8 +140,8 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         New labels may appear at any time. They are appended to ``classes_`` in the order of their
         first appearance; the classes known before keep their places.
 
-        Any number of threads may predict with one estimator at the same time, but none while it
-        learns.
+        Other threads may use the estimator meanwhile: they see the model as it was before or after
+        some of the rows, and wait some tenths of a second at most. Threads that learn take turns.
 
         Parameters
         ----------
@@ -144,7 +163,12 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, first_pass: bool
     ) -> Any:
         """Learn the rows; in a first pass they are new, so that errors on them are progressive."""
-        is_first = not hasattr(self, "_core")
+        with self._learning_alone:
+            self._learn(X, y, classes, sample_weight, first_pass=first_pass)
+        return self
+
+    def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first_pass: bool) -> None:
+        is_first = not hasattr(self, "_fitted")
         matrix, examples, growth = self._check_examples(
             X, y, sample_weight, is_first=is_first, classes=classes
         )
@@ -160,15 +184,13 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
             growth.commit()
         with progress_bar(len(examples.kept), verbose=self.verbose) as report:
             learn_pass(
-                self._core,
+                self._fitted,
                 examples,
                 examples.kept,
                 n_threads=n_threads,
                 first_pass=first_pass,
-                curve=self._curve,
                 report=report,
             )
-        return self
 
     def _check_examples(
         self,
@@ -191,7 +213,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         n_rows = matrix.shape[0]
         weights = check_weights(sample_weight, n_rows)
         kept = np.arange(n_rows, dtype=np.int64) if weights is None else np.flatnonzero(weights)
-        growth = (LabelTable() if is_first else self._labels).grow()
+        growth = (LabelTable() if is_first else self._fitted.labels).grow()
         if classes is not None:
             growth.encode(as_labels(classes, "classes"), sort=True, name="classes")
         class_ids = np.zeros(n_rows, dtype=np.uint32)
@@ -203,17 +225,8 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         growth.commit()
         for name in ("validation_errors_", "model_extra_", "compact_report_"):
             self.__dict__.pop(name, None)
-        # At once, so that no interrupt finds the core of one model with the labels of another.
-        self.__dict__.update(
-            _core=core,
-            _config=config,
-            _labels=growth.table,
-            _curve=ProgressiveCurve(),
-            _contents=TRAINING,
-            _bfloat16=frozenset(),
-            _container=None,
-            n_iter_=0,
-        )
+        fitted = Fitted(core, config, growth.table, ProgressiveCurve())
+        self.__dict__.update(_fitted=fitted, n_iter_=0)  # at once, whatever interrupts
 
     def _run_passes(
         self,
@@ -226,12 +239,11 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         with progress_bar(self.n_passes * len(kept), verbose=self.verbose) as report:
             for i in range(self.n_passes):
                 learn_pass(
-                    self._core,
+                    self._fitted,
                     examples,
                     random_state.permutation(kept) if self.shuffle else kept,
                     n_threads=n_threads,
                     first_pass=i == 0,
-                    curve=self._curve,
                     report=report,
                 )
                 self.n_iter_ = i + 1
@@ -241,7 +253,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
                     if stop:
                         break
         if held_out is not None:
-            self._core = held_out.best(self._core)
+            self._fitted = replace(self._fitted, core=held_out.best(self._core))
 
     # --- the core ---------------------------------------------------------------------------
 
@@ -277,7 +289,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
     def _check_config(self) -> None:
         """Check that the parameters that shape the model are those it began with."""
         now = self._model_config()
-        changed = sorted(name for name in now if now[name] != self._config[name])
+        changed = sorted(name for name in now if now[name] != self._fitted.config[name])
         if changed:
             raise ValueError(
                 f"{', '.join(changed)} changed since learning began. partial_fit goes on with the "
@@ -285,15 +297,22 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
             )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_core") and self._core.n_examples > 0
+        return hasattr(self, "_fitted") and self._core.n_examples > 0
 
-    def _fitted_core(self) -> Any:
-        if not self.__sklearn_is_fitted__():
+    def _check_fitted(self) -> Fitted:
+        fitted: Fitted | None = getattr(self, "_fitted", None)
+        if fitted is None or fitted.core.n_examples == 0:
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet: it has learned no "
                 "example. Call 'fit' or 'partial_fit' first."
             )
-        return self._core
+        return fitted
+
+    @property
+    def _learning_alone(self) -> Lock:
+        """A lock, so that threads learn one after the other."""
+        with _ONE_AT_A_TIME:
+            return _LEARNING_LOCKS.setdefault(self, Lock())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -305,23 +324,22 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels; the position of a label is its class id and its column everywhere."""
-        self._fitted_core()
-        return self._labels.classes
+        return self._check_fitted().labels.classes
 
     @property
     def n_examples_(self) -> int:
         """How many examples were learned so far; in every pass each counts again."""
-        return self._fitted_core().n_examples
+        return self._check_fitted().core.n_examples
 
     @property
     def n_classes_seen_(self) -> int:
         """How many classes were learned so far (``classes=`` may have named more)."""
-        return self._fitted_core().n_classes_seen
+        return self._check_fitted().core.n_classes_seen
 
     @property
     def progressive_error_(self) -> float:
         """The error of predicting each example of the first pass just before learning it."""
-        return float(progressive_error(self._fitted_core()))
+        return progressive_error(self._check_fitted().core)
 
     @property
     def progressive_curve_(self) -> NDArray[Any]:
@@ -330,12 +348,14 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         An array with the fields "examples" (learned by then), "error" (so far) and "recent_error"
         (since the moment before).
         """
-        return self._curve.as_array(self._fitted_core())
+        fitted = self._check_fitted()
+        with fitted.core.reading():
+            return fitted.curve.as_array(fitted.core)
 
     @property
     def memory_by_part_(self) -> dict[str, int]:
         """Bytes that the model takes, by part; the table of labels is not counted."""
-        return self._fitted_core().memory_bytes()
+        return self._check_fitted().core.memory_bytes()
 
     @property
     def memory_bytes_(self) -> int:
@@ -350,7 +370,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         how often it had met it, "pairs_changed" how often that was changed:
         `OneAgainstSomeClassifier` alone keeps such pairs.
         """
-        return self._fitted_core().work
+        return self._check_fitted().core.work
 
     def explain(
         self,

@@ -6,24 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from recalltree.estimators.base import OnlineClassifier
-from recalltree.estimators.lom_tree import LOMTreeClassifier
-from recalltree.estimators.one_against_all import OneAgainstAllClassifier
-from recalltree.estimators.one_against_some import OneAgainstSomeClassifier
-from recalltree.estimators.recall_tree import RecallTreeClassifier
+from recalltree.estimators.base import CLASSIFIERS, OnlineClassifier
 from recalltree.model_file.container import ModelFileError, open_file
 from recalltree.model_file.model import read_model
-
-#: The estimators that model files are made of and become.
-CLASSIFIERS: dict[str, type[OnlineClassifier]] = {
-    classifier._algorithm: classifier
-    for classifier in (
-        OneAgainstSomeClassifier,
-        RecallTreeClassifier,
-        OneAgainstAllClassifier,
-        LOMTreeClassifier,
-    )
-}
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = False) -> Any:
@@ -80,7 +65,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = Fals
         clf = _with_parameters(classifier, model.parameters)
         clf._take_model(model, container, mapped=mmap)
         if verify and clf._is_mapped:
-            clf._core.check()
+            clf._fitted.core.check()
     except ValueError as error:
         raise ModelFileError(f"{path}: {str(error).removeprefix('state: ')}") from error
     return clf

@@ -32,7 +32,7 @@ class LOMTreeClassifier(TreeClassifier):
     swap_resistance : float, default=4.0
         How much busier than the least used leaf another leaf must be to take over its node when
         ``max_nodes`` is reached.
-    loss : {"logistic", "hinge", "squared"}, default="logistic"
+    loss : {...}, default="logistic"
         Loss of the binary linear models.
     learning_rate : float, default=1.0
         Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
@@ -162,9 +162,9 @@ class LOMTreeClassifier(TreeClassifier):
 
     def _classes_by_frequency(self) -> NDArray[np.int64]:
         # Counts are kept in leaves only: the answers of the fullest leaves come first.
-        tree = self._fitted_core().tree()
+        tree = self._fitted.core.tree()
         leaves = tree["left"] < 0
         weight = np.bincount(
-            tree["majority"][leaves], tree["min_count"][leaves], minlength=len(self._labels)
+            tree["majority"][leaves], tree["min_count"][leaves], minlength=len(self._fitted.labels)
         )
         return np.argsort(-weight, kind="stable")

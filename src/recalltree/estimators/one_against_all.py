@@ -23,7 +23,7 @@ class OneAgainstAllClassifier(OnlineClassifier):
         Let each example teach its own class and this many of the others, drawn at random and
         weighted to make up for those left out (the paper's negative gradient subsampling). None is
         all of them. Prediction always compares all classes.
-    loss : {"logistic", "hinge", "squared"}, default="logistic"
+    loss : {...}, default="logistic"
         Loss of the binary linear models.
     learning_rate : float, default=1.0
         Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.

@@ -242,9 +242,11 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         return np.exp(scores.astype(np.float64) - best.astype(np.float64))
 
     def _scores_per_row(self) -> int:
-        return min(self._fitted_core().max_candidates_now, self._fitted_core().n_classes_seen)
+        core = self._fitted.core
+        return min(core.max_candidates_now, core.n_classes_seen)
 
     def _classes_by_frequency(self) -> NDArray[np.int64]:
-        frequent, _ = self._fitted_core().frequent_classes()
-        others = np.setdiff1d(np.arange(len(self._labels)), frequent)
-        return np.concatenate([frequent.astype(np.int64), others])
+        examples = np.zeros(len(self._fitted.labels))
+        learned = self._fitted.core.class_examples()
+        examples[: len(learned)] = learned
+        return np.argsort(-examples, kind="stable")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recalltree._core import Rows
-from recalltree.estimators.progressive_curve import ProgressiveCurve
+from recalltree.estimators.fitted import Fitted
 
 #: How long a slice of rows should take. Python answers an interrupt between two slices.
 SLICE_SECONDS = 0.1
@@ -37,17 +37,18 @@ class Examples:
 
 def progressive_error(core: Any) -> float:
     """Return the progressive error of a core: NaN before anything was predicted."""
-    return core.progressive_errors / core.progressive_weight if core.progressive_weight else np.nan
+    with core.reading():
+        weight, errors = core.progressive_weight, core.progressive_errors
+    return errors / weight if weight else np.nan
 
 
 def learn_pass(
-    core: Any,
+    fitted: Fitted,
     examples: Examples,
     order: NDArray[np.int64],
     *,
     n_threads: int,
     first_pass: bool,
-    curve: ProgressiveCurve,
     report: Report,
 ) -> None:
     """Learn the examples in the given order, a slice at a time.
@@ -55,14 +56,18 @@ def learn_pass(
     With one thread the result does not depend on where the slices end. They also end where a point
     of the curve is due.
     """
+    core, curve = fitted.core, fitted.curve
     start, size = 0, FIRST_SLICE_ROWS
     while start < len(order):
         part = order[start : start + min(size, curve.room(core.n_examples))]
-        began = perf_counter()
-        core.learn(examples.rows, examples.class_ids, examples.weights, part, n_threads, first_pass)
-        seconds = max(perf_counter() - began, 1e-6)
-        if first_pass:
-            curve.record(core)
+        with core.learning():
+            began = perf_counter()
+            core.learn(
+                examples.rows, examples.class_ids, examples.weights, part, n_threads, first_pass
+            )
+            seconds = max(perf_counter() - began, 1e-6)
+            if first_pass:
+                curve.record(core)
         report(len(part), progressive_error(core))
         start += len(part)
         size = max(1, min(8 * size, int(len(part) * SLICE_SECONDS / seconds)))

@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from recalltree.estimators.fitted import Fitted
 from recalltree.estimators.progressive_curve import ProgressiveCurve
 from recalltree.labels import LabelTable
 from recalltree.model_file.atomic import write_atomically
 from recalltree.model_file.compaction import DTYPES, CompactReport, compact_state
 from recalltree.model_file.container import Container, ModelFileError, read_bytes
 from recalltree.model_file.model import PREDICTION, TRAINING, Model, read_model
-
-#: Attributes that a model file holds in its own way.
-_IN_MODEL = ("_core", "_config", "_labels", "_curve", "_contents", "_bfloat16", "_container")
+from recalltree.moment import at_one_moment
 
 
 class Persistent(BaseEstimator):
@@ -34,13 +33,8 @@ class Persistent(BaseEstimator):
     #: Parameters that older files do not have, and what they were then.
     _newer_parameters: ClassVar[dict[str, Any]] = {}
 
-    _core: Any
-    _config: dict[str, Any]
-    _labels: LabelTable
-    _curve: ProgressiveCurve
-    _contents: str
-    _bfloat16: frozenset[str]
-    _container: Container | None
+    _fitted: Fitted
+    _reading: Any
     n_iter_: int
     n_features_in_: int
     model_extra_: dict[str, Any]
@@ -85,27 +79,27 @@ class Persistent(BaseEstimator):
         if extra is not None:
             self.model_extra_ = extra
 
+    @at_one_moment
     def _to_model(self) -> Model:
         """Return what a model file holds of this estimator."""
-        if not hasattr(self, "_core"):
-            self._fitted_core()
+        fitted = self._fitted
         attributes: dict[str, Any] = {
             "n_iter_": self.n_iter_,
-            "curve": [list(point) for point in self._curve.points],
+            "curve": [list(point) for point in fitted.curve.points],
         }
         if hasattr(self, "validation_errors_"):
             attributes["validation_errors_"] = self.validation_errors_.tolist()
         return Model(
             algorithm=self._algorithm,
             parameters=self.get_params(deep=False),
-            config=self._core.config,
-            state=self._core.state(),
-            classes=self._labels.classes,
+            config=fitted.core.config,
+            state=fitted.core.state(),
+            classes=fitted.labels.classes,
             feature_names=getattr(self, "feature_names_in_", None),
             attributes=attributes,
             extra=getattr(self, "model_extra_", None),
-            contents=self._contents,
-            bfloat16=self._bfloat16,
+            contents=fitted.contents,
+            bfloat16=fitted.bfloat16,
         )
 
     def _take_model(self, model: Model, container: Container | None, *, mapped: bool) -> None:
@@ -117,19 +111,18 @@ class Persistent(BaseEstimator):
                 f"there are {core.n_classes} classes and {len(model.classes)} labels."
             )
         attributes = dict(model.attributes)
-        self.__dict__.update(
-            _core=core,
-            _config=config,
-            _labels=LabelTable(model.classes),
-            _curve=ProgressiveCurve.from_points(attributes.pop("curve", [])),
-            _contents=model.contents,
-            _bfloat16=model.bfloat16,
-            _container=container,
-            n_features_in_=int(core.config["n_features"]),
-            n_iter_=_count(attributes.pop("n_iter_", None), "n_iter_"),
+        is_learner = isinstance(core, self._core_type)
+        self._fitted = Fitted(
+            core,
+            config,
+            LabelTable(model.classes),
+            ProgressiveCurve.from_points(attributes.pop("curve", [])),
+            model.contents,
+            model.bfloat16,
+            None if is_learner else container,  # of which everything was read
         )
-        if not self._is_mapped:
-            self._container = None  # everything was read
+        self.n_features_in_ = int(core.config["n_features"])
+        self.n_iter_ = _count(attributes.pop("n_iter_", None), "n_iter_")
         if "validation_errors_" in attributes:
             self.validation_errors_ = _floats(attributes.pop("validation_errors_"))
         if attributes:
@@ -163,6 +156,7 @@ class Persistent(BaseEstimator):
         except (ValueError, TypeError, OverflowError) as error:
             raise ModelFileError(_in_short(error)) from error
 
+    @at_one_moment
     def compact(self, dtype: str = "float32", *, X: Any = None, y: Any = None) -> Any:
         """Return a smaller estimator that predicts and cannot go on learning.
 
@@ -204,7 +198,7 @@ class Persistent(BaseEstimator):
             raise ValueError(f"dtype={dtype!r}: it must be one of {', '.join(DTYPES)}.")
         if (X is None) != (y is None):
             raise ValueError("give X and y together, or neither.")
-        self._fitted_core()
+        self._check_fitted()
         model = self._to_model()
         compacted = compact_state(model.state, model.bfloat16, dtype)
         small_model = replace(
@@ -223,42 +217,55 @@ class Persistent(BaseEstimator):
         )
         return small
 
+    @property
+    def _core(self) -> Any:
+        return self._fitted.core
+
     # --- going on learning ------------------------------------------------------------------
 
     @property
     def _is_mapped(self) -> bool:
         """Whether the core is a view of a file (or of a compacted model), which cannot learn."""
-        return not isinstance(self._core, self._core_type)
+        return not isinstance(self._fitted.core, self._core_type)
 
     def _load_to_learn(self) -> None:
         """Turn a mapped model, which cannot learn, into one that is in memory and can."""
         if not self._is_mapped:
             return
-        if self._contents == PREDICTION:
+        fitted = self._fitted
+        if fitted.contents == PREDICTION:
             raise ValueError(
                 "this model was compacted: it has no optimiser state any more, so it can predict "
                 "but not go on learning. Learn with the model that it was made from, or call fit "
                 "to begin anew."
             )
-        assert self._container is not None  # a model for learning is mapped only from a file
-        self._container.check_sum()
+        assert fitted.container is not None  # a model for learning is mapped only from a file
+        fitted.container.check_sum()
         try:
-            core = self._core_type.from_state(self._core.state(), **self._core.config)
+            core = self._core_type.from_state(fitted.core.state(), **fitted.core.config)
         except ValueError as error:
-            raise ModelFileError(f"{self._container.name}: {_in_short(error)}") from error
-        self.__dict__.update(_core=core, _container=None)
+            raise ModelFileError(f"{fitted.container.name}: {_in_short(error)}") from error
+        self._fitted = replace(fitted, core=core, container=None)
 
     # --- pickling ---------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
-        if "_core" in state:
-            for name in _IN_MODEL:
-                state.pop(name, None)
-            # An array, which joblib can share between processes.
-            parts = self._to_model().parts()
-            state["_saved"] = np.concatenate([np.frombuffer(part, np.uint8) for part in parts])
-            state["_saved_mapped"] = self._is_mapped
+        return self._pickled() if hasattr(self, "_fitted") else self._attributes()
+
+    @at_one_moment
+    def _pickled(self) -> dict[str, Any]:
+        # An array, which joblib can share between processes.
+        parts = [np.frombuffer(part, np.uint8) for part in self._to_model().parts()]
+        return {
+            **self._attributes(),
+            "_saved": np.concatenate(parts),
+            "_saved_mapped": self._is_mapped,
+        }
+
+    def _attributes(self) -> dict[str, Any]:
+        """Return the attributes that can be pickled as they are."""
+        state = dict(super().__getstate__())
+        state.pop("_fitted", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -11,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from recalltree.estimators.fitted import Fitted
 from recalltree.estimators.probabilities import fill_up, normalise, row_max, row_sum, sigmoid
-from recalltree.labels import LabelTable
+from recalltree.losses import LOSSES
+from recalltree.moment import at_one_moment
 from recalltree.validation import (
     Matrix,
     check_matrix,
@@ -27,26 +31,37 @@ DENSE_LIMIT_BYTES = 2**30
 #: prediction anew (a Recall Tree packs its nodes), which many rows must share.
 _BLOCK_SCORES = 2**21
 
-#: The link of each loss is 1 / (1 + exp(-a · score)); this is a.
-_LINK_SCALE = {"logistic": 1.0, "hinge": 2.0, "squared": 2.0}
-
 
 class Predictions(metaclass=ABCMeta):
     """The methods that predict. None of them changes the model."""
 
-    _labels: LabelTable
-    _config: dict[str, Any]
     n_jobs: int | None
+    _fitted: Fitted
 
     @abstractmethod
-    def _fitted_core(self) -> Any:
-        """Return the core, or raise NotFittedError if it has learned nothing."""
+    def _check_fitted(self) -> Fitted:
+        """Return the model, or raise NotFittedError if it has learned nothing."""
 
-    def _check_new(self, X: Any) -> tuple[Any, Matrix, int]:
-        """Return the core, the checked X and the number of threads; change nothing."""
-        core = self._fitted_core()
+    @contextmanager
+    def _reading(self) -> Iterator[Any]:
+        """Give a twin of this estimator that stays at one moment of its model.
+
+        Nothing is learned meanwhile, and a ``fit`` in another thread makes another model.
+        """
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        if not hasattr(twin, "_fitted"):
+            twin._check_fitted()
+        fitted = twin._fitted
+        with fitted.core.reading():
+            twin._fitted = replace(fitted, labels=fitted.labels.frozen())
+            yield twin
+
+    def _check_new(self, X: Any) -> tuple[Fitted, Matrix, int]:
+        """Return the model, the checked X and the number of threads; change nothing."""
+        fitted = self._check_fitted()
         matrix = check_matrix(X, estimator=self, is_first=False)
-        return core, matrix, count_threads(self.n_jobs)
+        return fitted, matrix, count_threads(self.n_jobs)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the best label for each row.
@@ -59,9 +74,11 @@ class Predictions(metaclass=ABCMeta):
         -------
         ndarray of shape (n,)
         """
-        core, matrix, n_threads = self._check_new(X)
-        return self._labels.classes[core.predict(matrix.rows, n_threads)]
+        fitted, matrix, n_threads = self._check_new(X)
+        class_ids = fitted.core.predict(matrix.rows, n_threads)
+        return fitted.labels.classes[class_ids]
 
+    @at_one_moment
     def predict_topk(self, X: Any, k: int = 5) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return the `k` best labels for each row, the best first, and their probabilities.
 
@@ -80,8 +97,8 @@ class Predictions(metaclass=ABCMeta):
         probabilities : ndarray of shape (n, k)
             As ``predict_proba`` gives them: over all candidates, not only over these `k`.
         """
-        core, matrix, n_threads = self._check_new(X)
-        n_classes = len(self._labels)
+        fitted, matrix, n_threads = self._check_new(X)
+        n_classes = len(fitted.labels)
         if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= n_classes:
             raise ValueError(
                 f"k={k!r}: k must be an integer from 1 to the number of classes, {n_classes}."
@@ -90,7 +107,7 @@ class Predictions(metaclass=ABCMeta):
         probabilities = np.zeros((matrix.shape[0], k))
         for start, stop in self._blocks(matrix):
             rows = slice_rows(matrix, start, stop)
-            ids, top_scores, indptr, scores = core.predict_topk(rows, int(k), n_threads)
+            ids, top_scores, indptr, scores = fitted.core.predict_topk(rows, int(k), n_threads)
             sums = row_sum(indptr, self._link_of_rows(indptr, scores))
             best = np.broadcast_to(top_scores[:, :1], top_scores.shape)
             found = ids >= 0
@@ -99,8 +116,9 @@ class Predictions(metaclass=ABCMeta):
             class_ids[start:stop] = ids
         if (class_ids[:, -1] < 0).any():
             class_ids = fill_up(class_ids, self._classes_by_frequency())
-        return self._labels.classes[class_ids], probabilities
+        return fitted.labels.classes[class_ids], probabilities
 
+    @at_one_moment
     def predict_proba(self, X: Any, sparse: bool = False) -> Any:
         """Return the probability of each class for each row.
 
@@ -125,8 +143,9 @@ class Predictions(metaclass=ABCMeta):
             If a dense result would take more than ``DENSE_LIMIT_BYTES`` (1 GiB)
             of ``recalltree.estimators.prediction``.
         """
-        core, matrix, n_threads = self._check_new(X)
-        shape = (matrix.shape[0], len(self._labels))
+        fitted, matrix, n_threads = self._check_new(X)
+        core = fitted.core
+        shape = (matrix.shape[0], len(fitted.labels))
         if not sparse and 8 * shape[0] * shape[1] > DENSE_LIMIT_BYTES:
             raise ValueError(
                 f"predict_proba would make a dense array of shape {shape}, "
@@ -164,16 +183,16 @@ class Predictions(metaclass=ABCMeta):
             a stored 0 is a score like any other; ``predict_proba(X, sparse=True)`` has the
             probabilities.
         """
-        core, matrix, n_threads = self._check_new(X)
-        indptr, class_ids, scores = core.candidates(matrix.rows, n_threads)
-        return _csr(indptr, class_ids, scores, (matrix.shape[0], len(self._labels)))
+        fitted, matrix, n_threads = self._check_new(X)
+        indptr, class_ids, scores = fitted.core.candidates(matrix.rows, n_threads)
+        return _csr(indptr, class_ids, scores, (matrix.shape[0], len(fitted.labels)))
 
     def _link(self, scores: NDArray[np.float32], best: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return what becomes the probabilities when divided by the sum of its row.
 
         `best` is, for each score, the largest score of its row.
         """
-        return sigmoid(scores, best, _LINK_SCALE[self._config["loss"]])
+        return sigmoid(scores, best, LOSSES[self._fitted.config["loss"]].link_scale)
 
     def _link_of_rows(
         self, indptr: NDArray[np.int64], scores: NDArray[np.float32]
@@ -182,11 +201,11 @@ class Predictions(metaclass=ABCMeta):
 
     def _scores_per_row(self) -> int:
         """Return about how many candidates a row has."""
-        return self._fitted_core().n_classes_seen
+        return self._fitted.core.n_classes_seen
 
     def _classes_by_frequency(self) -> NDArray[np.int64]:
         """Return all class ids, the most frequent first as far as that is known."""
-        return np.arange(len(self._labels))
+        return np.arange(len(self._fitted.labels))
 
     def _blocks(self, matrix: Matrix) -> Iterator[tuple[int, int]]:
         size = max(1, _BLOCK_SCORES // self._scores_per_row())

@@ -58,7 +58,7 @@ class RecallTreeClassifier(TreeClassifier):
         logistic loss, if it thinks itself less probable than that. Most candidates do, most of the
         time, and leaving them alone makes learning quicker and the model smaller, with no more
         errors. 0 is the paper's: every candidate learns from every example.
-    loss : {"logistic", "hinge", "squared"}, default="logistic"
+    loss : {...}, default="logistic"
         Loss of the binary linear models.
     learning_rate : float, default=1.0
         Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
@@ -219,9 +219,9 @@ class RecallTreeClassifier(TreeClassifier):
         }
 
     def _scores_per_row(self) -> int:
-        return self._fitted_core().max_candidates_now
+        return self._fitted.core.max_candidates_now
 
     def _classes_by_frequency(self) -> NDArray[np.int64]:
-        seen, _ = self._fitted_core().histogram(0)
-        unseen = np.setdiff1d(np.arange(len(self._labels)), seen)
+        seen, _ = self._fitted.core.histogram(0)
+        unseen = np.setdiff1d(np.arange(len(self._fitted.labels)), seen)
         return np.concatenate([seen.astype(np.int64), unseen])

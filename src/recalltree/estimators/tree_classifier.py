@@ -16,7 +16,8 @@ class TreeClassifier(OnlineClassifier):
     @property
     def tree_(self) -> Any:
         """A view of the tree."""
-        return self._view_type(self._fitted_core(), self._labels)
+        fitted = self._check_fitted()
+        return self._view_type(fitted.core, fitted.labels)
 
     def plot_tree(self, ax: Any = None, max_depth: int | None = None, n_labels: int = 1) -> Any:
         """Draw the tree with matplotlib: width by examples, colour by recall.

@@ -8,16 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recalltree.inspection.nodes import NodeTable, node_table
+from recalltree.moment import at_one_moment
 
 
-def class_counts(clf: Any, nodes: NodeTable | None = None) -> NDArray[np.float64] | None:
+@at_one_moment
+def class_counts(clf: Any) -> NDArray[np.float64] | None:
     """Return the weight of the examples of each class, or None if the model does not count them.
+
+    A Recall Tree counts the examples of every pass, one-against-some those of the first. With
+    ``count_decay`` old examples count less. One-against-all and LOMTree do not count.
 
     Parameters
     ----------
     clf : fitted estimator
-    nodes : NodeTable, default=None
-        Its nodes, if they are at hand.
 
     Returns
     -------
@@ -31,22 +34,20 @@ def class_counts(clf: Any, nodes: NodeTable | None = None) -> NDArray[np.float64
     >>> class_counts(clf)
     array([1., 2.])
     """
-    core = clf._fitted_core()
-    n_classes = len(clf.classes_)
-    if hasattr(core, "frequent_classes"):  # one-against-some counts them for themselves
-        class_ids, counts = core.frequent_classes()
-        return _sums(class_ids.astype(np.int64), counts, n_classes)
-    tree = getattr(clf, "tree_", None)
-    if tree is None:
+    core = clf._check_fitted().core
+    counts = np.zeros(len(clf.classes_))
+    if hasattr(core, "class_examples"):
+        learned = core.class_examples()
+        counts[: len(learned)] = learned
+    elif hasattr(core, "max_depth_now"):  # the root of a Recall Tree sees every example
+        class_ids, learned = core.histogram(0)
+        counts[class_ids] = learned
+    else:
         return None
-    if hasattr(tree, "recall_bound"):  # the root of a Recall Tree sees every example
-        class_ids, counts = core.histogram(int(tree.root))
-        return _sums(class_ids.astype(np.int64), counts, n_classes)
-    nodes = nodes or node_table(clf)
-    assert nodes is not None
-    return _sums(nodes.class_ids, nodes.counts, n_classes)
+    return counts
 
 
+@at_one_moment
 def find_class(clf: Any, label: Any, nodes: NodeTable | None = None) -> dict[str, Any]:
     """Return what a model knows of one class.
 
@@ -78,7 +79,7 @@ def find_class(clf: Any, label: Any, nodes: NodeTable | None = None) -> dict[str
     """
     class_id = _class_id(clf, label)
     nodes = nodes or node_table(clf)
-    counts = class_counts(clf, nodes)
+    counts = class_counts(clf)
     return {
         "label": _plain(clf.classes_[class_id]),
         "class_id": class_id,
@@ -87,12 +88,6 @@ def find_class(clf: Any, label: Any, nodes: NodeTable | None = None) -> dict[str
         if nodes is None
         else [_place(nodes, int(node), class_id) for node in nodes.holders(class_id)],
     }
-
-
-def _sums(
-    class_ids: NDArray[np.int64], counts: NDArray[np.float64], n_classes: int
-) -> NDArray[np.float64]:
-    return np.bincount(class_ids, counts, minlength=n_classes).astype(np.float64, copy=False)
 
 
 def _place(nodes: NodeTable, node: int, class_id: int) -> dict[str, Any]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from recalltree.inspection.nodes import NodeTable, node_table
+from recalltree.moment import at_one_moment
 
 
+@at_one_moment
 def tree_text(clf: Any, max_depth: int = 4, n_labels: int = 3) -> str:
     """Return the upper part of a model's tree as indented text.
 

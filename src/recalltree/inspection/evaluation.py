@@ -59,6 +59,7 @@ class Evaluation:
         self.n_rows = 0
         self.confusions: Counter[tuple[int, int]] = Counter()
         self.stops = np.zeros((0, 2))
+        # A label that is learned from here on stays unknown.
         self._ids = {label: i for i, label in enumerate(clf.classes_.tolist())}
         # Weights of: all rows, right at 1, right at k, label among the candidates, label known.
         self._sums = dict.fromkeys(("all", "right", "right_at_k", "recalled", "known"), 0.0)
@@ -79,7 +80,12 @@ class Evaluation:
         -------
         self
         """
-        core, matrix, n_threads = self.clf._check_new(X)
+        with self.clf._reading() as twin:
+            self._update(twin, X, y, sample_weight)
+        return self
+
+    def _update(self, clf: Any, X: Any, y: Any, sample_weight: Any) -> None:
+        fitted, matrix, n_threads = clf._check_new(X)
         labels = as_labels(y)
         check_consistent_length(matrix, labels)
         weights = check_weights(sample_weight, len(labels))
@@ -87,10 +93,9 @@ class Evaluation:
             weights = np.ones(len(labels), dtype=np.float32)
         truth = np.array([self._ids.get(label, -1) for label in labels.tolist()], dtype=np.int64)
         self.n_rows += len(labels)
-        for start, stop in self.clf._blocks(matrix):
+        for start, stop in clf._blocks(matrix):
             rows = slice_rows(matrix, start, stop)
-            self._add_block(core, rows, truth[start:stop], weights[start:stop], n_threads)
-        return self
+            self._add_block(fitted.core, rows, truth[start:stop], weights[start:stop], n_threads)
 
     def _add_block(
         self,

@@ -18,9 +18,11 @@ from recalltree.inspection.explanation import (
     NodeShare,
     RouteStep,
 )
+from recalltree.moment import at_one_moment
 from recalltree.validation import Matrix
 
 
+@at_one_moment
 def explain(
     clf: Any,
     x: Any,
@@ -63,8 +65,8 @@ def explain(
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             raise ValueError(f"{name}={value!r}: it must be an integer, {least} or more.")
     given = _as_one_row(x)
-    core, row, _ = clf._check_new(given)
-    rows = row.rows
+    fitted, row, _ = clf._check_new(given)
+    core, rows = fitted.core, row.rows
     names = _Names(clf, row, feature_names)
     route, stopped = _route(clf, core, rows, names)
     ids, scores, n_candidates = _best_candidates(core, rows, int(k))

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recalltree.moment import at_one_moment
+
 
 @dataclass(frozen=True)
 class NodeTable:
@@ -18,7 +20,8 @@ class NodeTable:
     root : int
     left, right, parent, depth : ndarray of int
     total : ndarray of float
-        Weight of the examples that came to a node, those that only passed through it included.
+        Weight of the examples that came to a node, those that only passed through it included. Of
+        a LOMTree, those that the leaves below have counted: a leaf that is split forgets its own.
     n_labels : ndarray of int
         How many labels these examples had.
     recall : ndarray of float
@@ -73,6 +76,7 @@ class NodeTable:
         return np.split(order, np.cumsum(np.bincount(self.depth))[:-1])
 
 
+@at_one_moment
 def node_table(clf: Any) -> NodeTable | None:
     """Return the nodes of an estimator's tree, or None if it has none.
 
@@ -93,7 +97,7 @@ def node_table(clf: Any) -> NodeTable | None:
     >>> len(nodes), float(nodes.total[nodes.root]), nodes.candidates(nodes.root)
     (3, 3.0, (array([1, 0]), array([2., 1.])))
     """
-    core = clf._fitted_core()
+    core = clf._check_fitted().core
     tree = getattr(clf, "tree_", None)
     if tree is None:
         return None

@@ -16,6 +16,7 @@ from recalltree.inspection.evaluation import Evaluation
 from recalltree.inspection.nodes import NodeTable, node_table
 from recalltree.inspection.statistics import summary
 from recalltree.inspection.traffic import Traffic, traffic
+from recalltree.moment import at_one_moment
 
 MAX_NODES = 20_000
 MAX_CLASSES = 100_000
@@ -31,6 +32,7 @@ MAX_BARS = 72
 FREQUENCY_POINTS = 160
 
 
+@at_one_moment
 def report_data(clf: Any, evaluation: Evaluation | None) -> dict[str, Any]:
     """Return what the page shows, as plain lists, strings and numbers.
 
@@ -43,11 +45,12 @@ def report_data(clf: Any, evaluation: Evaluation | None) -> dict[str, Any]:
     -------
     dict
     """
-    core = clf._fitted_core()
+    core = clf._check_fitted().core
     nodes = node_table(clf)
     found = summary(clf, nodes)
-    counts = class_counts(clf, nodes)
-    rows = None if evaluation is None else evaluation.class_results()[0]
+    counts = class_counts(clf)
+    results = None if evaluation is None else _results(evaluation, len(clf.classes_))
+    rows = None if results is None else results["rows"]
     shown_classes = _most_frequent(counts, rows, len(clf.classes_))
     place_of = np.full(len(clf.classes_), -1, dtype=np.int64)
     place_of[shown_classes] = np.arange(len(shown_classes))
@@ -66,10 +69,9 @@ def report_data(clf: Any, evaluation: Evaluation | None) -> dict[str, Any]:
         "evaluation": None,
         "confused": [],
     }
-    if evaluation is not None:
+    if evaluation is not None and results is not None:
         data |= _errors(evaluation, place_of)
-        results = zip(("rows", "right"), evaluation.class_results(), strict=True)
-        data["classes"] |= {name: _rounded(part[shown_classes]) for name, part in results}
+        data["classes"] |= {name: _rounded(part[shown_classes]) for name, part in results.items()}
     if nodes is not None:
         max_depth = int(getattr(core, "max_depth_now", nodes.depth.max()))
         flow = traffic(nodes, max_depth)
@@ -137,6 +139,13 @@ def _frequency(
         "counts": _rounded(ranked[ranks - 1]),
         "from": "rows" if counts is None else "examples",
     }
+
+
+def _results(evaluation: Evaluation, n_classes: int) -> dict[str, NDArray[np.float64]]:
+    """Return rows and right answers by class; classes learned since the evaluation have none."""
+    rows, right = evaluation.class_results()
+    later = (0, n_classes - len(rows))
+    return {"rows": np.pad(rows, later), "right": np.pad(right, later)}
 
 
 def _largest_nodes(nodes: NodeTable) -> NDArray[np.int64]:
@@ -208,7 +217,8 @@ def _tree(
 
 def _note(n_shown: int, n_nodes: int, bounded: bool) -> str:
     what = "recall bound" if bounded else "share of examples with the label that is answered"
-    text = f"The root is on top. Width is the number of examples, colour the {what}."
+    width = "number of examples" if bounded else "number of examples that leaves have counted"
+    text = f"The root is on top. Width is the {width}, colour the {what}."
     if bounded:
         text += " Where nothing hangs below a node, routes end."
     if n_shown < n_nodes:

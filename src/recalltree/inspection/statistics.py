@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from recalltree.inspection.classes import class_counts
 from recalltree.inspection.nodes import NodeTable, node_table
 from recalltree.inspection.traffic import Traffic, traffic
+from recalltree.moment import at_one_moment
 
 
+@at_one_moment
 def summary(clf: Any, nodes: NodeTable | None = None) -> dict[str, Any]:
     """Return what is inside a fitted model: plain numbers, ready for JSON.
 
@@ -41,7 +43,7 @@ def summary(clf: Any, nodes: NodeTable | None = None) -> dict[str, Any]:
     >>> found["tree"]["n_nodes"], found["class_frequency"]["max"]
     (15, 183.0)
     """
-    core = clf._fitted_core()
+    core = clf._check_fitted().core
     nodes = nodes or node_table(clf)
     found: dict[str, Any] = {
         "algorithm": clf._algorithm_name,
@@ -57,7 +59,7 @@ def summary(clf: Any, nodes: NodeTable | None = None) -> dict[str, Any]:
         "memory_by_part": {name: int(size) for name, size in clf.memory_by_part_.items()},
         "work": dict(clf.work_),
     }
-    counts = class_counts(clf, nodes)
+    counts = class_counts(clf)
     if counts is not None:
         found["class_frequency"] = class_frequency(counts)
     if nodes is not None:

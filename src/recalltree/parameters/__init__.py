@@ -5,15 +5,26 @@ reference its defaults. Nothing here imports another part of the package.
 """
 
 from recalltree.parameters.algorithms import (
+    ALGORITHMS,
     LOM_TREE,
+    MAX_FEATURES,
     ONE_AGAINST_ALL,
     ONE_AGAINST_SOME,
     RECALL_TREE,
 )
-from recalltree.parameters.parameter import Parameter, Range, Table, defaults_of, make_table
+from recalltree.parameters.parameter import (
+    Parameter,
+    Range,
+    Table,
+    defaults_of,
+    list_choices,
+    make_table,
+)
 
 __all__ = [
+    "ALGORITHMS",
     "LOM_TREE",
+    "MAX_FEATURES",
     "ONE_AGAINST_ALL",
     "ONE_AGAINST_SOME",
     "RECALL_TREE",
@@ -21,5 +32,6 @@ __all__ = [
     "Range",
     "Table",
     "defaults_of",
+    "list_choices",
     "make_table",
 ]

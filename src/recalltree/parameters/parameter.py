@@ -101,3 +101,21 @@ def defaults_of(table: Table) -> dict[str, Any]:
     4.0
     """
     return {name: parameter.default for name, parameter in table.items()}
+
+
+def list_choices(documented: Any, table: Table) -> None:
+    """Write the choices of parameters into a docstring, where it says ``name : {...}``.
+
+    Examples
+    --------
+    >>> from recalltree.parameters import Parameter, list_choices, make_table
+    >>> def paint(colour):
+    ...     "colour : {...}"
+    >>> list_choices(paint, make_table(Parameter("colour", "red", ("red", "blue"), "")))
+    >>> paint.__doc__
+    'colour : {"red", "blue"}'
+    """
+    for name, parameter in table.items():
+        choices = ", ".join(f'"{choice}"' for choice in parameter.choices)
+        text = documented.__doc__ or ""
+        documented.__doc__ = text.replace(f"{name} : {{...}}", f"{name} : {{{choices}}}")

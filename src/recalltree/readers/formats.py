@@ -1,34 +1,72 @@
-"""Which format a file has, by its name or by its first line."""
+"""The formats of rows: what each is called, how it is told, and which options it has."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from recalltree.readers.sources import Source
 
-TEXT_FORMATS = ("svmlight", "vw", "fasttext")
-TABLE_FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
-FORMATS = (*TEXT_FORMATS, *TABLE_FORMATS)
+_WORDS = ("features", "ngrams", "weighting")
+_TABLE = ("label_column", "text_column", "numeric_columns", "weight_column", "lowercase", *_WORDS)
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format. Text formats are parsed by the core, tables by pyarrow."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    options: tuple[str, ...]  # those that not every format has
+    is_table: bool = False
+    named_features: bool = False  # features have names, of which columns are made
+    indexed_features: bool = False  # features have numbers
+    string_labels: bool = False  # labels are strings unless the user says otherwise
+    magic: tuple[bytes, ...] = ()  # first bytes of a file
+    first_line: bytes | None = None  # the regular expression that it matches
+
+
+#: Every format. Where a first line looks like several, the first of them is taken.
+_ALL = (
+    Format(
+        "svmlight",
+        (".svm", ".svmlight", ".libsvm"),
+        ("zero_based",),
+        indexed_features=True,
+        first_line=rb"(?!__label__|\{)[^\s:#]+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?",
+    ),
+    Format(
+        "vw",
+        (".vw",),
+        ("features", "quadratic"),
+        named_features=True,
+        first_line=rb"(?!__label__|\{).*\|",
+    ),
+    Format(
+        "fasttext",
+        (".ft", ".fasttext"),
+        ("label_prefix", "multilabel", *_WORDS),
+        named_features=True,
+        string_labels=True,
+        first_line=rb"__label__",
+    ),
+    Format("csv", (".csv",), _TABLE, is_table=True),
+    Format("tsv", (".tsv",), _TABLE, is_table=True),
+    Format("parquet", (".parquet",), _TABLE, is_table=True, magic=(b"PAR1",)),
+    Format(
+        "arrow",
+        (".arrow", ".arrows", ".feather"),
+        _TABLE,
+        is_table=True,
+        magic=(b"ARROW1", b"\xff\xff\xff\xff"),
+    ),
+    Format("jsonl", (".jsonl", ".ndjson"), _TABLE, is_table=True, first_line=rb"\{"),
+)
+FORMATS = {format_.name: format_ for format_ in _ALL}
 
 _COMPRESSED = {".gz", ".zst", ".bz2", ".xz"}
-_SUFFIXES = {
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-    ".vw": "vw",
-    ".ft": "fasttext",
-    ".fasttext": "fasttext",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".arrow": "arrow",
-    ".arrows": "arrow",
-    ".feather": "arrow",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-}
-_SVMLIGHT = re.compile(rb"[^\s:#]+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
+_SUFFIXES = {suffix: format_.name for format_ in _ALL for suffix in format_.suffixes}
 
 
 def format_of(sources: list[Source]) -> str:
@@ -82,18 +120,12 @@ def guess_format(head: bytes) -> str | None:
     >>> [guess_format(line) for line in (b"3 1:0.5 7:2", b"__label__cat meow", b"a,b,c")]
     ['svmlight', 'fasttext', None]
     """
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return "arrow"
+    for format_ in _ALL:
+        if format_.magic and head.startswith(format_.magic):
+            return format_.name
     lines = (line.strip() for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n"))
     line = next((line for line in lines if line and not line.startswith(b"#")), b"")
-    if line.startswith(b"{"):
-        return "jsonl"
-    if line.startswith(b"__label__"):
-        return "fasttext"
-    if _SVMLIGHT.match(line):
-        return "svmlight"
-    if b"|" in line:
-        return "vw"
+    for format_ in _ALL:
+        if format_.first_line is not None and re.match(format_.first_line, line):
+            return format_.name
     return None

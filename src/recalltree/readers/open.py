@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recalltree.parameters import defaults_of
-from recalltree.readers.formats import FORMATS, TEXT_FORMATS, format_of
+from recalltree.parameters import defaults_of, list_choices
+from recalltree.readers.formats import FORMATS, format_of
 from recalltree.readers.options import RowOptions, check_options
 from recalltree.readers.parameters import ROWS
 from recalltree.readers.reader import RowReader
@@ -52,7 +52,7 @@ def open_rows(
     ----------
     paths : str, path, open binary file, or sequence of these
         Files, patterns such as ``"day-*.vw.gz"``, or ``"-"`` for standard input.
-    format : {"auto", "svmlight", "vw", "fasttext", "csv", "tsv", "parquet", "arrow", "jsonl"}
+    format : {...}
         ``"auto"`` tells it by the names of the files, or else by their first line.
     batch_rows : int, default=4096
         Rows of a batch. A batch of very wide rows has fewer.
@@ -135,11 +135,12 @@ def open_rows(
     elif format not in FORMATS:
         raise ValueError(f"format must be 'auto' or one of {', '.join(FORMATS)}; got {format!r}")
     options = check_options(given, n_features=n_features, bits=bits)
-    if options.format in TEXT_FORMATS:
-        rows: Any = TextRows(options)
-    else:
-        rows = _table_rows(options)
+    is_table = FORMATS[options.format].is_table
+    rows: Any = _table_rows(options) if is_table else TextRows(options)
     return RowReader(sources, options, rows, rows.n_features, state)
+
+
+list_choices(open_rows, ROWS)
 
 
 def _table_rows(options: RowOptions) -> Any:

@@ -9,20 +9,10 @@ from typing import Any
 
 from recalltree._core import FeatureSpace
 from recalltree.readers.feature_state import restore_state
-from recalltree.readers.formats import TABLE_FORMATS, TEXT_FORMATS
+from recalltree.readers.formats import FORMATS
 from recalltree.readers.parameters import ROWS
 
-_WORDS = ("features", "ngrams", "weighting")
-_TABLE = ("label_column", "text_column", "numeric_columns", "weight_column", "lowercase", *_WORDS)
-
-#: Options that not every format has.
-OWN_OPTIONS: dict[str, tuple[str, ...]] = {
-    "svmlight": ("zero_based",),
-    "vw": ("features", "quadratic"),
-    "fasttext": ("label_prefix", "multilabel", *_WORDS),
-    **dict.fromkeys(TABLE_FORMATS, _TABLE),
-}
-_OWNED = frozenset(name for names in OWN_OPTIONS.values() for name in names)
+_OWNED = frozenset(name for format_ in FORMATS.values() for name in format_.options)
 
 #: Options that say what a row means, and so belong to a model; the others say how to read.
 _MEANING = ("label_type", "dense")
@@ -60,7 +50,7 @@ class RowOptions:
     @property
     def has_names(self) -> bool:
         """Whether features have names, of which columns are made."""
-        return self.format in ("vw", "fasttext") or bool(self.text_column)
+        return FORMATS[self.format].named_features or bool(self.text_column)
 
     def make_space(self, state: Mapping[str, Any] | None) -> FeatureSpace | None:
         """Return the columns that names get, None for a format without names."""
@@ -87,7 +77,7 @@ class RowOptions:
 
     def meaning(self) -> dict[str, Any]:
         """Return what open_rows must be given again for rows to mean the same."""
-        names = (*_MEANING, *OWN_OPTIONS[self.format])
+        names = (*_MEANING, *FORMATS[self.format].options)
         values = {name: getattr(self, name) for name in names}
         lists = {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
         return {"format": self.format, "n_features": self.n_features, **lists}
@@ -104,19 +94,19 @@ def check_options(given: dict[str, Any], *, n_features: Any, bits: Any) -> RowOp
     n_features, bits : int or None
         As the user gave them.
     """
-    format_ = given["format"]
-    for name in sorted(_OWNED - set(OWN_OPTIONS[format_])):
+    format_ = FORMATS[given["format"]]
+    for name in sorted(_OWNED - set(format_.options)):
         if given[name] != ROWS[name].default:
-            owners = [f for f, names in OWN_OPTIONS.items() if name in names]
+            owners = [owner.name for owner in FORMATS.values() if name in owner.options]
             raise ValueError(
-                f"{name}={given[name]!r} has no meaning for the format {format_!r}; "
+                f"{name}={given[name]!r} has no meaning for the format {format_.name!r}; "
                 f"it belongs to {', '.join(owners)}"
             )
     for name, parameter in ROWS.items():
         if parameter.choices and given[name] not in parameter.choices:
             choices = ", ".join(parameter.choices)
             raise ValueError(f"{name} must be one of {choices}; got {given[name]!r}")
-    if format_ == "fasttext" and given["label_type"] == "auto":
+    if format_.string_labels and given["label_type"] == "auto":
         given = {**given, "label_type": "str"}
     for name in ("batch_rows", "max_line_bytes", "ngrams"):
         _check_integer(name, given[name])
@@ -138,7 +128,7 @@ def _n_features(given: dict[str, Any], n_features: Any, bits: Any) -> int:
         _check_integer("bits", bits)
         return int(2**bits)
     _check_integer("n_features", n_features)
-    hashed = given["format"] != "svmlight" and given["features"] == "hashed"
+    hashed = given["features"] == "hashed" and not FORMATS[given["format"]].indexed_features
     if hashed and n_features & (n_features - 1):
         raise ValueError(
             f"n_features={n_features} is not a power of two, which hashed features need; "
@@ -174,6 +164,3 @@ def _names(option: str, names: str | Sequence[str] | None) -> tuple[str, ...]:
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ValueError(f"{option} takes distinct names of columns; got {list(names)!r}")
     return names
-
-
-assert set(OWN_OPTIONS) == {*TEXT_FORMATS, *TABLE_FORMATS}

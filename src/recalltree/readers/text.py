@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recalltree._core import FeatureSpace, TextOptions, TextParser
+from recalltree._core import FeatureSpace, TextParser
 from recalltree.readers.background import Consumer, Delivery, Prefetcher
 from recalltree.readers.batches import from_text
 from recalltree.readers.errors import BadRowError
@@ -92,17 +92,18 @@ class TextRows:
 
     def _make_parser(self, space: FeatureSpace | None) -> TextParser:
         o = self._options
-        options = TextOptions(
+        return TextParser(
+            o.format,
+            space,
             batch_rows=o.batch_rows,
             max_line_bytes=o.max_line_bytes,
             label_type=o.label_type,
             multilabel=o.multilabel,
             require_labels=o.require_labels,
             stop_at_bad_row=o.on_error == "raise",
+            n_features=o.n_features,
+            zero_based=o.zero_based,
+            quadratic=list(o.quadratic),
+            ngrams=o.ngrams,
+            label_prefix=o.label_prefix,
         )
-        if o.format == "svmlight":
-            return TextParser.svmlight(options, o.n_features, o.zero_based)
-        assert space is not None
-        if o.format == "vw":
-            return TextParser.vw(options, space, list(o.quadratic))
-        return TextParser.fasttext(options, space, o.ngrams, o.label_prefix)

@@ -176,7 +176,7 @@ class LinearLearner:
     ----------
     n_features : int
         Number of features.
-    loss : {"logistic", "hinge", "squared"}
+    loss : one of LOSSES
         Loss of the score p against the target y in {-1, +1}.
     learning_rate : float
         Scale of the steps.

@@ -4,9 +4,10 @@
 
 #include <cstdint>
 
+#include "recalltree/base/loss.hpp"
+
 namespace recalltree {
 
-enum class Loss { logistic, hinge, squared };
 enum class PathFeatures { none, leaf, path };
 // What an example weighs when it teaches a router, D being the difference in the children's average
 // entropy between routing it left and right: |D| times the examples at the node (the difference in

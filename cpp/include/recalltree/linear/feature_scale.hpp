@@ -61,7 +61,9 @@ class FeatureScale {
   std::vector<float>& scale() { return scale_; }
   const std::vector<float>& scale() const { return scale_; }
   double& norm_sum() { return norm_sum_; }
+  double norm_sum() const { return norm_sum_; }
   double& weight_sum() { return weight_sum_; }
+  double weight_sum() const { return weight_sum_; }
   std::size_t bytes() const { return scale_.size() * sizeof(float); }
 
  private:

@@ -52,7 +52,7 @@ class LinearLearner {
                   importance + begin, rate, ws, negative_floor);
   }
 
-  void save(State& state) {
+  void save(State& state) const {
     state.put("scale.features", scale.scale());
     state.put("scale.sums", std::vector<double>{scale.norm_sum(), scale.weight_sum()});
   }

@@ -2,7 +2,10 @@
 // models.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "recalltree/base/example.hpp"
@@ -119,6 +122,63 @@ Contributions explain_routers(const Model& model, const Rows& rows, std::size_t 
   Contributions out = parts.none(nodes.size());
   for (std::size_t k = 0; k < nodes.size(); ++k)
     parts.add(model.routers(), model.router(nodes[k]), k, out);
+  return out;
+}
+
+// What the keys and the predictors of an example add to the scores of some classes. The score of
+// class i is bias[i] + the sum of row i of votes, predictors and node_votes.
+struct VoteShares {
+  std::vector<std::uint32_t> features;               // those of the example that are not zero
+  std::vector<NodeId> nodes;                         // that vote
+  std::vector<float> bias;                           // by class
+  std::vector<float> votes, predictors, node_votes;  // one row per class
+};
+
+// Row i of `rows`, as one-against-some scores it for these classes.
+template <class Model>
+VoteShares explain_votes(const Model& model, const Rows& rows, std::size_t i,
+                         const std::vector<ClassId>& classes) {
+  const auto& store = model.store();
+  const auto row = model.read_row(rows, i);
+  const bool weights_in_pairs = store.rules.weights_in_pairs;
+  VoteShares out;
+  for (const auto& key : row->keys) out.features.push_back(key.key);
+  if (!weights_in_pairs) {  // the predictors see what is no key, too
+    std::vector<std::uint32_t> seen, keys;
+    for (std::uint32_t j = 0; j < model.config().learner.n_features; ++j)
+      if (row->x.dense.data()[j] != 0.0f) seen.push_back(j);
+    keys.swap(out.features);
+    std::set_union(keys.begin(), keys.end(), seen.begin(), seen.end(),
+                   std::back_inserter(out.features));
+  }
+  for (const auto& key : row->node_keys) out.nodes.push_back(key.node);
+  const std::size_t n_features = out.features.size(), n_nodes = out.nodes.size();
+  out.votes.assign(classes.size() * n_features, 0.0f);
+  out.predictors.assign(classes.size() * n_features, 0.0f);
+  out.node_votes.assign(classes.size() * n_nodes, 0.0f);
+  const auto scales = scales_of_votes(store);
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    const ClassId y = classes[c];
+    const auto terms = store.terms(y);
+    out.bias.push_back(terms.bias);
+    for (std::size_t t = 0; t < n_nodes; ++t)
+      store.forest.vote(row->node_keys[t], Threads::one, [&](ClassId label, float vote) {
+        if (label == y) out.node_votes[c * n_nodes + t] = scales.nodes * vote;
+      });
+    model.visit_pairs(y, *row, [&](std::uint32_t k, std::uint32_t, float count, float weight) {
+      const auto& key = row->keys[k];
+      const auto place = std::lower_bound(out.features.begin(), out.features.end(), key.key);
+      const auto at = c * n_features + static_cast<std::size_t>(place - out.features.begin());
+      if (weights_in_pairs) out.predictors[at] = key.value * weight;
+      out.votes[at] = key.pull * std::sqrt(count) *
+                      (scales.affinity * terms.inverse_norm + scales.share * key.rarity);
+    });
+    if (weights_in_pairs) continue;
+    const ModelContents predictor = store.predictors().contents(y);
+    for (std::size_t k = 0; k < n_features; ++k)
+      out.predictors[c * n_features + k] =
+          predictor.weights[out.features[k]] * row->x.dense.data()[out.features[k]];
+  }
   return out;
 }
 

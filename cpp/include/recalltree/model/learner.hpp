@@ -40,7 +40,7 @@ class Learner : public Predictor {
   std::size_t n_classes() const final { return seen_.size(); }
   Work work() const override;
 
-  virtual State save() = 0;
+  virtual State save() const = 0;
   virtual void load(const State& state) = 0;
 
  protected:
@@ -63,7 +63,7 @@ class Learner : public Predictor {
   // Notes that a class has been learned; true the first time.
   bool see(ClassId y);
   Work& counted() { return work_; }
-  void save_common(State& state);
+  void save_common(State& state) const;
   void load_common(const State& state);
 
   LinearLearner learner_;

@@ -7,12 +7,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "recalltree/base/config.hpp"
+#include "recalltree/base/model_lock.hpp"
 #include "recalltree/base/rows.hpp"
 #include "recalltree/model/workspace.hpp"
 
@@ -42,6 +42,10 @@ class Predictor {
   void predict(const Rows& rows, std::size_t n_threads, std::int32_t* out) const;
   TopCandidates predict_topk(const Rows& rows, std::size_t k, std::size_t n_threads) const;
   Candidates candidates(const Rows& rows, std::size_t n_threads) const;
+
+  // Predictions share the lock, learning has it alone. What is read below while another thread
+  // learns is read under it; whoever holds it sees one moment of the model.
+  ModelLock& lock() const { return lock_; }
 
   // Row i as the linear models see it.
   virtual void read(const Rows& rows, std::size_t i, Example& x) const = 0;
@@ -78,9 +82,10 @@ class Predictor {
   std::uint64_t n_examples_ = 0;
   std::atomic<std::size_t> n_seen_{0};
   Progress progress_;
-  mutable std::shared_mutex mutex_;  // predictions share, learning excludes
 
  private:
+  mutable ModelLock lock_;
+
   // Each thread has an Emit of its own, made for its number.
   void for_each_row(const Rows& rows, std::size_t n_threads,
                     const std::function<Emit(std::size_t thread)>& make_emit) const;

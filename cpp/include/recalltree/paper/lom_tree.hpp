@@ -70,7 +70,7 @@ class LOMTree final : public LOMTreePrediction<LOMTree, Learner> {
   }
   void prefetch_labels(NodeId n) const { nodes_[n].labels.prefetch(nodes_[n].majority); }
 
-  State save() override;
+  State save() const override;
   void load(const State& state) override;
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 

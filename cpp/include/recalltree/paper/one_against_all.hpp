@@ -19,7 +19,7 @@ class OneAgainstAll final : public OneAgainstAllPrediction<OneAgainstAll, Learne
   const Weights& predictors() const { return *predictors_; }
   const StableVector<ClassId>& order() const { return order_; }
 
-  State save() override;
+  State save() const override;
   void load(const State& state) override;
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 

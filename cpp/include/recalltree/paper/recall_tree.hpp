@@ -27,7 +27,7 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   const Weights& interactions() const { return *interactions_; }
   ModelId interaction_model(ClassId y, NodeId n) const;  // kNoModel if it never learned
 
-  State save() override;
+  State save() const override;
   void load(const State& state) override;
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 

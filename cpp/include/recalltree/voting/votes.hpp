@@ -30,12 +30,13 @@ struct ClassTerms {
   float bias = 0.0f;
 };
 
-// How much votes count.
+// How much votes count: A, S and B.
 struct VoteScales {
-  float affinity, nodes;  // A and B
+  float affinity, share, nodes;
 
-  float score(const Sums& sums, float inverse_norm, float bias) const {
-    return affinity * sums.affinity * inverse_norm + sums.rest + nodes * sums.nodes + bias;
+  float score(const Sums& sums, const ClassTerms& terms) const {
+    return affinity * sums.affinity * terms.inverse_norm + sums.rest + nodes * sums.nodes +
+           terms.bias;
   }
 };
 

@@ -1,4 +1,4 @@
-// What one thread needs to have the keys of an example vote.
+// What one thread needs to have the keys of an example vote, and to learn it.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 #include "recalltree/model/workspace.hpp"
 #include "recalltree/voting/feature_dropout.hpp"
 #include "recalltree/voting/feature_weighting.hpp"
-#include "recalltree/voting/voted_rows.hpp"
+#include "recalltree/voting/row_block.hpp"
 #include "recalltree/voting/votes.hpp"
 
 namespace recalltree {
@@ -99,36 +99,32 @@ struct Promise {
   }
 };
 
-struct VotingWorkspace {
+struct VotingWorkspace : Workspace {
   FeatureDropout::Row row;  // that is learned without some of its features
   std::vector<ActiveKey> keys;
   std::vector<Promise> promises;
-  std::vector<UnreadKey> unread;  // keys with histograms that were not read to the end
-  Votes votes;
-  std::vector<Candidate> candidates;
-  std::size_t n_voted = 0;  // candidates that some key voted for; the others fill up
-  std::size_t n_found = 0;  // all these together; the example's class may come after them
-  // By candidate.
-  std::vector<float> inverse_norm, score;
-  std::vector<double> gradient;
-  // By candidate that is wrong enough to learn.
-  std::vector<Lesson> lessons;
-  std::vector<Hit> hits;
+  std::vector<AskedKey> asked;   // all keys
+  std::vector<AskedKey> unread;  // keys with histograms that were not read to the end
   PairGuesses guesses;
-  // By key.
-  std::vector<float> own_root;  // of the example's class, without the example itself
-  std::vector<OwnPair> own_pairs;
-  std::vector<double> key_gradient;
   std::vector<Route> routes;  // by tree
   std::vector<NodeKey> node_keys;
+  std::vector<Hyperplane> hyperplanes;  // by tree and place, as far as they were asked for
+  Votes votes;
+  std::vector<Candidate> candidates;
+  std::size_t n_voted = 0;          // candidates that some key voted for; the others fill up
+  std::size_t n_found = 0;          // all these together; the example's class may come after them
+  std::vector<float> inverse_norm;  // by candidate
+  RowBlock block;
+  // Learning. By candidate, and by candidate that is wrong enough to learn.
+  std::vector<double> gradient;
+  std::vector<Lesson> lessons;
+  std::vector<Hit> hits;
+  float own_node_vote = 0.0f;  // of the nodes for the example's class
+  // By key. Roots are of the example's class, without the example itself.
+  std::vector<float> own_root;
+  std::vector<OwnPair> own_pairs;
+  std::vector<double> key_gradient;
   std::vector<std::vector<Passed>> passed;  // by tree and depth
-  VotedRows voted;                          // of a prediction
-  float own_node_vote = 0.0f;               // of the nodes for the example's class
-  std::vector<Hyperplane> hyperplanes;      // by tree and place, as far as they were asked for
-};
-
-struct OneAgainstSomeWorkspace : Workspace {
-  VotingWorkspace voting;
 };
 
 }  // namespace recalltree

@@ -1,0 +1,203 @@
+"""Every figure that inspection shows, held to plain counts over the rows."""
+
+import tempfile
+from collections import Counter
+
+import numpy as np
+import pytest
+from classifiers import CLASSIFIERS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import recalltree
+from recalltree import OneAgainstSomeClassifier, RecallTreeClassifier
+from recalltree.inspection import Evaluation, class_counts, find_class, node_table, summary
+from recalltree.inspection.report_data import report_data
+
+N_FEATURES = 6
+OPTIONS = {
+    RecallTreeClassifier: {"max_candidates": 2},
+    # Fewer labels per histogram than there are classes.
+    OneAgainstSomeClassifier: {"max_candidates": 3, "max_labels": 2},
+}
+
+examples = st.lists(
+    st.tuples(st.sampled_from("abcdefghi"), st.sampled_from([0.0, 0.5, 1.0, 2.0, 2.0])),
+    min_size=3,
+    max_size=60,
+).filter(lambda rows: len({label for label, weight in rows if weight}) > 1)
+
+
+def fitted(classifier, rows, seed, is_sparse, n_passes, storage):
+    """Return a model, its rows, labels and weights."""
+    X = np.random.default_rng(seed).integers(0, 3, (len(rows), N_FEATURES)).astype(float)
+    X = sparse.csr_array(X) if is_sparse else X
+    labels = np.array([label for label, _ in rows])
+    weights = np.array([weight for _, weight in rows])
+    clf = classifier(n_passes=n_passes, random_state=seed, **OPTIONS.get(classifier, {}))
+    clf.fit(X, labels, sample_weight=weights)
+    if storage == "mapped":
+        with tempfile.TemporaryDirectory() as folder:
+            clf.save(f"{folder}/model.rt")
+            clf = recalltree.load(f"{folder}/model.rt")
+    elif storage == "compact":
+        clf = clf.compact()
+    return clf, X, labels, weights
+
+
+def weight_by_label(labels, weights):
+    sums = Counter()
+    for label, weight in zip(labels.tolist(), weights.tolist(), strict=True):
+        if weight:
+            sums[label] += weight
+    return sums
+
+
+def check_summary(clf, expected, n_learned, is_sparse):
+    found = summary(clf)
+    assert found["n_examples"] == clf.n_examples_ == n_learned
+    assert found["n_classes"] == found["n_classes_seen"] == len(expected)
+    assert (found["n_features"], found["storage"]) == (
+        N_FEATURES,
+        "sparse" if is_sparse else "dense",
+    )
+    assert found["memory_bytes"] == sum(found["memory_by_part"].values())
+    assert min(found["memory_by_part"].values()) > 8  # more than an offset of nothing
+    if isinstance(clf, RecallTreeClassifier | OneAgainstSomeClassifier):
+        ranked = sorted(expected.values(), reverse=True)
+        assert found["class_frequency"] == {
+            "max": ranked[0],
+            "median": np.median(ranked),
+            "min": ranked[-1],
+            "share_of_top_tenth": pytest.approx(sum(ranked[: -(-len(ranked) // 10)]) / sum(ranked)),
+        }
+        counts = class_counts(clf)
+        assert dict(zip(clf.classes_.tolist(), counts.tolist(), strict=True)) == expected
+    else:
+        assert "class_frequency" not in found
+        assert class_counts(clf) is None
+
+
+def check_classes(clf, expected):
+    is_counted = class_counts(clf) is not None
+    tree = getattr(clf, "tree_", None)
+    for label, weight in expected.items():
+        found = find_class(clf, label)
+        assert found["n_examples"] == (weight if is_counted else None)
+        for place in found["nodes"]:
+            labels, counts = tree.histogram(place["node"])
+            assert labels[place["rank"] - 1] == label
+            assert place["n_examples"] == counts[place["rank"] - 1]
+            assert place["share"] == pytest.approx(place["n_examples"] / counts.sum())
+
+
+def check_tree(clf, expected):
+    nodes = node_table(clf)
+    if nodes is None:
+        return
+    found, tree = summary(clf)["tree"], clf.tree_
+    assert found["n_nodes"] == len(tree) == sum(level["n_nodes"] for level in found["by_depth"])
+    assert found["n_leaves"] == tree.is_leaf.sum()
+    assert sum(level["stopping"] for level in found["by_depth"]) == pytest.approx(1)
+    if isinstance(clf, RecallTreeClassifier):
+        assert found["by_depth"][0]["n_examples"] == sum(expected.values())
+    for node in range(len(tree)):
+        labels, counts = tree.histogram(node)
+        if isinstance(clf, RecallTreeClassifier) or tree.is_leaf[node]:
+            assert nodes.total[node] == pytest.approx(counts.sum())
+            assert nodes.n_labels[node] == len(labels)
+
+
+def check_page(clf, expected, X, labels, weights):
+    evaluation = Evaluation(clf, k=2).update(X, labels, weights)
+    page = report_data(clf, evaluation)
+    answers = clf.predict(X)
+    right = labels == answers
+    rows_of = {label: weights[labels == label].sum() for label in clf.classes_}
+    right_of = {label: weights[(labels == label) & right].sum() for label in clf.classes_}
+    classes = page["classes"]
+    assert classes["n_classes"] == len(expected)
+    assert sorted(classes["labels"]) == sorted(expected)
+    assert dict(zip(classes["labels"], classes["rows"], strict=True)) == rows_of
+    assert dict(zip(classes["labels"], classes["right"], strict=True)) == right_of
+    frequency = page["frequency"]
+    if class_counts(clf) is not None:
+        assert dict(zip(classes["labels"], classes["counts"], strict=True)) == expected
+        assert classes["counts"] == sorted(expected.values(), reverse=True)
+        assert frequency == {
+            "ranks": list(range(1, len(expected) + 1)),
+            "counts": classes["counts"],
+            "from": "examples",
+        }
+    else:
+        assert classes["counts"] is None
+        assert frequency["from"] == "rows"
+        shown = sorted((rows for rows in rows_of.values() if rows), reverse=True)
+        assert frequency["counts"] == shown
+    found = page["evaluation"]
+    assert found["n_rows"] == len(labels)
+    assert found["error@1"] == pytest.approx(weights[~right].sum() / weights.sum())
+    confused = Counter(
+        (label, answer)
+        for label, answer in zip(labels.tolist(), answers.tolist(), strict=True)
+        if label != answer and label in expected
+    )
+    assert {
+        (classes["labels"][pair["label"]], classes["labels"][pair["answer"]]): pair["n_rows"]
+        for pair in page["confused"]
+    } == confused
+
+
+def check_explanation(clf, expected, x):
+    found = clf.explain(x, k=len(expected))
+    scored = clf.candidates(x)
+    probabilities = clf.predict_proba(x)[0]
+    assert found.label == clf.predict(x)[0]
+    assert found.n_candidates == len(found.candidates) == scored.nnz
+    for candidate in found.candidates:
+        class_id = clf.classes_.tolist().index(candidate.label)
+        assert candidate.score == pytest.approx(scored[0, class_id])
+        assert candidate.probability == pytest.approx(probabilities[class_id])
+        if found.route:
+            labels, counts = clf.tree_.histogram(found.route[-1].node)
+            here = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+            assert candidate.n_examples == here[candidate.label]
+    if isinstance(clf, RecallTreeClassifier):
+        assert found.route[0].n_examples == sum(expected.values())
+        assert found.route[0].n_labels == len(expected)
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+@settings(max_examples=25)
+@given(
+    rows=examples,
+    seed=st.integers(0, 100),
+    is_sparse=st.booleans(),
+    n_passes=st.integers(1, 2),
+    storage=st.sampled_from(["memory", "mapped", "compact"]),
+)
+def test_figures_are_plain_counts_over_the_rows(
+    classifier, rows, seed, is_sparse, n_passes, storage
+):
+    clf, X, labels, weights = fitted(classifier, rows, seed, is_sparse, n_passes, storage)
+    n_learned = n_passes * int((weights > 0).sum())
+    times = n_passes if classifier is RecallTreeClassifier else 1  # how often a row is counted
+    expected = weight_by_label(labels, times * weights)
+    check_summary(clf, expected, n_learned, is_sparse)
+    check_classes(clf, expected)
+    check_tree(clf, expected)
+    check_page(clf, expected, X, labels, weights)
+    check_explanation(clf, expected, X[[0]])
+
+
+def test_classes_beyond_the_longest_histogram_are_counted(tmp_path):
+    """The histogram of frequent classes holds 512."""
+    labels = np.repeat(np.arange(700), [2] * 600 + [1] * 100)
+    X = sparse.csr_array(np.eye(700)[labels])
+    clf = OneAgainstSomeClassifier(random_state=0).fit(X, labels)
+    clf.save(tmp_path / "model.rt")
+    for model in (clf, recalltree.load(tmp_path / "model.rt"), clf.compact()):
+        np.testing.assert_array_equal(class_counts(model), np.bincount(labels))
+        assert summary(model)["class_frequency"]["min"] == 1
+        assert report_data(model, None)["frequency"]["ranks"][-1] == 700
