@@ -71,15 +71,15 @@ nb::dict predictor(const Model& model, ClassId y) {
     weights = row.weights;
     accumulators = row.accumulators;
   }
-  const ClassView view = model.class_view(y);
+  const auto sums = model.store().counts_of(y);
   nb::dict out;
-  out["examples"] = view.examples;
-  out["count"] = view.count;
+  out["examples"] = sums.examples / model.store().decay_unit();
+  out["count"] = sums.count / model.store().decay_unit();
   out["counts"] = to_numpy(std::move(counts));
   out["weights"] = to_numpy(std::move(weights));
   out["accumulators"] = to_numpy(std::move(accumulators));
-  out["bias"] = view.bias;
-  out["bias_accumulator"] = view.bias_accumulator;
+  out["bias"] = model.store().terms(y).bias;
+  out["bias_accumulator"] = sums.bias_accumulator;
   return out;
 }
 
@@ -138,10 +138,10 @@ nb::dict node(const OneAgainstSome& model, NodeId n) {
 }
 
 template <class Model>
-auto frequent_classes(const Model& model) {
+nb::tuple frequent_classes(const Model& model) {
+  const std::vector<double> examples = model.class_examples();
   std::vector<std::pair<ClassId, double>> all;
-  for (const ClassId y : model.frequent_classes())
-    all.emplace_back(y, model.class_view(y).examples);
+  for (const ClassId y : model.frequent_classes()) all.emplace_back(y, examples[y]);
   return labels_and_counts(all);
 }
 

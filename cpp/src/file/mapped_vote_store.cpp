@@ -80,9 +80,23 @@ void MappedVoteStore::check() const {
     require(count >= 0.0f, "'pairs.counts' holds a count that is negative");
 }
 
+void MappedVoteStore::prepare_for(std::size_t n_rows) const {
+  constexpr std::size_t kPairsPerRow = 256;  // indexed in the time that a row gains
+  if (n_rows * kPairsPerRow < pairs_.keys.size()) return;
+  std::call_once(made_index_, [this] {
+    auto made = std::make_unique<VoteIndex>(keys_.features);
+    for (ClassId y = 0; y < n_classes(); ++y) {
+      const auto [begin, end] = range(pairs_.offsets, y, pairs_.keys.size());
+      made->add_class(pairs_.keys.subspan(begin, end - begin), terms(y));
+    }
+    own_index_ = std::move(made);
+    index_.store(own_index_.get(), std::memory_order_release);
+  });
+}
+
 std::vector<std::pair<std::string, std::size_t>> MappedVoteStore::memory() const {
   return {{"histograms", bytes_of_fields(keys_) + forest.histogram_bytes()},
-          {"pairs", bytes_of_fields(pairs_)},
+          {"pairs", bytes_of_fields(pairs_) + (index() ? index()->bytes() : 0)},
           {"predictors", predictors_->bytes()},
           {"routers", forest.routers().bytes()},
           {"nodes", forest.node_bytes()},

@@ -160,13 +160,11 @@ void OneAgainstSome::find_lessons(const LeaveOut& own, VotingWorkspace& ws) cons
   ask_pairs(
       store_, ws.lessons.size(), ws, label,
       [&](std::size_t) { return std::span<const AskedKey>(ws.asked); },
-      [&](std::size_t l, std::span<const AskedKey> keys, std::span<const PairGuess> guesses) {
+      [&](std::size_t l, std::span<const AskedKey>, auto visit_pairs) {
         const bool is_left_out = label(l) == own.left_out();
-        store_.visit_pairs(label(l), keys, guesses, ws.threads,
-                           [&](std::uint32_t k, std::uint32_t slot, float count, float) {
-                             const float root = is_left_out ? ws.own_root[k] : std::sqrt(count);
-                             ws.hits.push_back({k, slot, root});
-                           });
+        visit_pairs([&](std::uint32_t k, std::uint32_t slot, float count, float) {
+          ws.hits.push_back({k, slot, is_left_out ? ws.own_root[k] : std::sqrt(count)});
+        });
         ws.lessons[l].hits_end = ws.hits.size();
       });
   ws.work.pairs_found += ws.hits.size();

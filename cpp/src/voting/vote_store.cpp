@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "recalltree/voting/read_budget.hpp"
-
 namespace recalltree {
 namespace {
 

@@ -53,7 +53,7 @@ class MappedKeyForest : public KeyForestPrediction<MappedKeyForest> {
 
   MappedTree tree_;
   std::unique_ptr<MappedWeights> routers_;
-  bool has_learning_ = false;  // all of these arrays
+  bool has_learning_ = false;  // all of these arrays, or none
   ForestArrays<Viewed> learning_;
 };
 

@@ -32,7 +32,7 @@ inline void check_finite(const Array& weights, const std::string& name) {
   with_weights(weights,
                [&](const auto* values) { check_finite(std::span(values, weights.size), name); });
 }
-// All numbers of a part.
+// All numbers of a struct of arrays (base/fields.hpp).
 template <class Arrays>
 void check_finite_fields(const Arrays& arrays, const std::string& prefix = "") {
   Arrays::fields(arrays, [&](const char* name, const auto& values, Field = {}) {

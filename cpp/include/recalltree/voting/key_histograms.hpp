@@ -47,6 +47,9 @@ struct KeyArrays {
   }
 };
 
+// Entries of a histogram that are read together, so that it is cheap to choose which.
+inline constexpr std::size_t kReadTogether = 32;
+
 class KeyHistograms {
  public:
   struct Entry {

@@ -17,25 +17,13 @@
 
 namespace recalltree {
 
-// Of a class: weight of its examples, sum of its counts, both in units of today; its bias.
-struct ClassView {
-  double examples, count;
-  float bias, bias_accumulator;
-};
-
 template <class Model, class Base>
 class OneAgainstSomePrediction : public Base {
  public:
   using Base::Base;
 
   std::uint32_t max_candidates() const { return store().rules.config.max_candidates; }
-  ClassView class_view(ClassId y) const {
-    const auto counts = store().counts_of(y);
-    const double unit = store().decay_unit();
-    return {counts.examples / unit, counts.count / unit, store().terms(y).bias,
-            counts.bias_accumulator};
-  }
-  // The weight of the examples of every class.
+  // The weight of the examples of every class, those of later passes not counted again.
   std::vector<double> class_examples() const {
     std::vector<double> examples(this->n_classes());
     for (ClassId y = 0; y < examples.size(); ++y)
@@ -64,15 +52,15 @@ class OneAgainstSomePrediction : public Base {
     ask_pairs(
         store(), 1, row, [&](std::size_t) { return y; },
         [&](std::size_t) { return std::span<const AskedKey>(row.asked); },
-        [&](std::size_t, std::span<const AskedKey> keys, std::span<const PairGuess> guesses) {
-          store().visit_pairs(y, keys, guesses, Threads::one, visit);
-        });
+        [&](std::size_t, std::span<const AskedKey>, auto visit_pairs) { visit_pairs(visit); });
   }
 
  protected:
   std::unique_ptr<Workspace> make_workspace() const override {
     return std::make_unique<VotingWorkspace>();
   }
+
+  void prepare_prediction(std::size_t n_rows, Team) const override { store().prepare_for(n_rows); }
 
   void score(const Rows& rows, std::size_t i, Workspace& workspace) const override {
     auto& ws = static_cast<VotingWorkspace&>(workspace);
@@ -126,8 +114,8 @@ class OneAgainstSomePrediction : public Base {
       ask_pairs(
           store(), now.size(), ws, [&](std::size_t i) { return now[i].label; },
           [&](std::size_t i) { return ws.block.keys(now[i].row); },
-          [&](std::size_t i, std::span<const AskedKey> keys, std::span<const PairGuess> guesses) {
-            add_pairs(store(), scales.share, now[i].label, keys, guesses, nullptr, now[i].sums, ws);
+          [&](std::size_t i, std::span<const AskedKey> keys, auto visit_pairs) {
+            add_pairs(scales.share, keys, visit_pairs, nullptr, now[i].sums, ws.work);
             ws.block.set_score(now[i], scales.score(now[i].sums, store().terms(now[i].label)));
           });
     }

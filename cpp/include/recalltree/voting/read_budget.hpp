@@ -16,9 +16,6 @@
 
 namespace recalltree {
 
-// Entries that are read together, so that the choice is cheap.
-inline constexpr std::size_t kReadTogether = 32;
-
 // Where the next block of a histogram ends, of which n entries are read; at most `left` more. Equal
 // entries are read together or not at all, so that a root says whether its label was read. If the
 // histogram is full, others that are not there may be equal to its last ones: these are not read.

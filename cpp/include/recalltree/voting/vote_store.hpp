@@ -139,6 +139,7 @@ class VoteStore {
     if (key.histogram != nullptr)
       prefetch(relaxed_load(key.histogram->entries) + begin, end - begin);
   }
+  void prepare_for(std::size_t) const {}
   void prefetch_class(ClassId y) const { prefetch(&pairs[y]); }
   void prefetch_pairs(ClassId y) const { pairs[y].prefetch_tags(); }
 

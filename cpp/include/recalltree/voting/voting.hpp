@@ -10,6 +10,7 @@
 //   find_pairs(y, keys, threads, found)   which of the keys a class may know, from `found` on,
 //   visit_pairs(y, keys, found, threads, visit)   and what: visit(position, slot, count, weight)
 //   forest, predictors()                  trees that vote (KeyForestPrediction), dense predictors
+//   prepare_for(n)                        before so many rows are predicted
 //   prefetch_row(rows, i), prefetch_entries(key, begin, end), prefetch_class(y), prefetch_pairs(y)
 // Two are there: VoteStore, in tables that learn, and MappedVoteStore, in the arrays of a file.
 #pragma once
@@ -154,17 +155,28 @@ void find_candidates(const Store& store, const LeaveOut& own, VotingWorkspace& w
 }
 
 // Asks n classes what they know of some keys: label(i) is the i-th of them, keys(i) what it is
-// asked for. All guess before use(i, keys, guesses) reads the pairs of the first: they are anywhere
-// in memory, which answers many at a time.
+// asked for. use(i, keys, visit_pairs) is called when all have guessed where their pairs are, as
+// these are anywhere in memory, which answers many at a time.
 template <class Store, class Label, class Keys, class Use>
 void ask_pairs(const Store& store, std::size_t n, VotingWorkspace& ws, Label label, Keys keys,
                Use use) {
   std::size_t n_keys = 0;
   for (std::size_t i = 0; i < n; ++i) n_keys += keys(i).size();
-  ws.guesses.begin(n_keys);
-  for (std::size_t i = 0; i < n; ++i)
-    ws.guesses.add(store.find_pairs(label(i), keys(i), ws.threads, ws.guesses.next()));
-  for (std::size_t i = 0; i < n; ++i) use(i, keys(i), ws.guesses[i]);
+  // One more is written before it is known whether it counts.
+  if (ws.guesses.size() <= n_keys) ws.guesses.resize(n_keys + 1);
+  ws.guess_ends.clear();
+  PairGuess* next = ws.guesses.data();
+  for (std::size_t i = 0; i < n; ++i) {
+    next = store.find_pairs(label(i), keys(i), ws.threads, next);
+    ws.guess_ends.push_back(next);
+  }
+  const PairGuess* begin = ws.guesses.data();
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::span guesses(begin, ws.guess_ends[i]);
+    use(i, keys(i),
+        [&](auto visit) { store.visit_pairs(label(i), keys(i), guesses, ws.threads, visit); });
+    begin = ws.guess_ends[i];
+  }
   ws.work.pair_lookups += n_keys;
 }
 
@@ -176,27 +188,25 @@ inline float kept_if(bool condition, float number) {
 
 // What a candidate knows of some keys, as far as their histograms did not tell. For the class that
 // is left out, `own_root` takes the place of the roots.
-template <class Store>
-void add_pairs(const Store& store, float S, ClassId label, std::span<const AskedKey> keys,
-               std::span<const PairGuess> guesses, const float* own_root, Sums& candidate,
-               VotingWorkspace& ws) {
+template <class VisitPairs>
+RECALLTREE_INLINE void add_pairs(float S, std::span<const AskedKey> keys, VisitPairs visit_pairs,
+                                 const float* own_root, Sums& candidate, Work& work) {
   Sums sums = candidate;
   std::uint64_t found = 0;
-  store.visit_pairs(label, keys, guesses, ws.threads,
-                    [&](std::uint32_t k, std::uint32_t, float count, float weight) {
-                      const AskedKey& key = keys[k];
-                      found += count > 0.0f;
-                      float root = std::sqrt(count);
-                      if (own_root != nullptr) {
-                        root = own_root[k];
-                      } else {
-                        const bool is_new = root <= key.unread;
-                        root = kept_if(is_new, root), weight = kept_if(is_new, weight);
-                      }
-                      sums.affinity += key.pull * root;
-                      sums.rest += S * key.pull * key.rarity * root + key.value * weight;
-                    });
-  ws.work.pairs_found += found;
+  visit_pairs([&](std::uint32_t k, std::uint32_t, float count, float weight) {
+    const AskedKey& key = keys[k];
+    found += count > 0.0f;
+    float root = std::sqrt(count);
+    if (own_root != nullptr) {
+      root = own_root[k];
+    } else {
+      const bool is_new = root <= key.unread;
+      root = kept_if(is_new, root), weight = kept_if(is_new, weight);
+    }
+    sums.affinity += key.pull * root;
+    sums.rest += S * key.pull * key.rarity * root + key.value * weight;
+  });
+  work.pairs_found += found;
   candidate = sums;
 }
 
@@ -231,11 +241,10 @@ void complete_sums(const Store& store, std::size_t from, const LeaveOut& own, Vo
   ask_pairs(
       store, candidates.size(), ws, [&](std::size_t i) { return candidates[i].label; },
       [&](std::size_t i) { return std::span<const AskedKey>(is_own(i) ? ws.asked : ws.unread); },
-      [&](std::size_t i, std::span<const AskedKey> keys, std::span<const PairGuess> guesses) {
+      [&](std::size_t i, std::span<const AskedKey> keys, auto visit_pairs) {
         Sums& sums = candidates[i].sums;
         if (is_own(i)) sums.affinity = sums.rest = 0.0f;
-        add_pairs(store, S, candidates[i].label, keys, guesses, is_own(i) ? own_root : nullptr,
-                  sums, ws);
+        add_pairs(S, keys, visit_pairs, is_own(i) ? own_root : nullptr, sums, ws.work);
       });
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "recalltree/model/workspace.hpp"
@@ -19,27 +18,6 @@ namespace recalltree {
 struct PairGuess {
   std::uint32_t key;   // position among those that were asked for
   std::uint32_t slot;  // where the class knows it, if it does
-};
-
-// What some classes, one after the other, may know of their keys.
-class PairGuesses {
- public:
-  // Forgets all, and has room for so many, and for one that is written before it is known whether
-  // it counts.
-  void begin(std::size_t most) {
-    if (all_.size() <= most) all_.resize(most + 1);
-    ends_.clear();
-  }
-  // Where the guesses of the next class begin. It has those before `end`.
-  PairGuess* next() { return ends_.empty() ? all_.data() : ends_.back(); }
-  void add(PairGuess* end) { ends_.push_back(end); }
-  std::span<const PairGuess> operator[](std::size_t i) const {
-    return {i == 0 ? all_.data() : ends_[i - 1], ends_[i]};
-  }
-
- private:
-  std::vector<PairGuess> all_;
-  std::vector<PairGuess*> ends_;
 };
 
 // A key of the example that a candidate has met before.
@@ -103,9 +81,10 @@ struct VotingWorkspace : Workspace {
   FeatureDropout::Row row;  // that is learned without some of its features
   std::vector<ActiveKey> keys;
   std::vector<Promise> promises;
-  std::vector<AskedKey> asked;   // all keys
-  std::vector<AskedKey> unread;  // keys with histograms that were not read to the end
-  PairGuesses guesses;
+  std::vector<AskedKey> asked;     // all keys
+  std::vector<AskedKey> unread;    // keys with histograms that were not read to the end
+  std::vector<PairGuess> guesses;  // of some classes, one after the other
+  std::vector<PairGuess*> guess_ends;
   std::vector<Route> routes;  // by tree
   std::vector<NodeKey> node_keys;
   std::vector<Hyperplane> hyperplanes;  // by tree and place, as far as they were asked for
