@@ -174,7 +174,7 @@ class MappedSparseWeights final : public MappedArrays<SparseArrays<Viewed, Store
   }
 
   void make_tables() const {
-    tables_ = std::make_unique<SparseWeights>(true);
+    tables_ = std::make_unique<SparseWeights>(true, SparseWeights::Use::predict);
     for (const float bias : arrays_.bias) tables_->add_model(bias, 0.0f);
     for (std::uint32_t feature = 0; feature + 1 < arrays_.offsets.size(); ++feature) {
       const auto column = column_in_file(feature);

@@ -47,8 +47,7 @@ void SparseWeights::make_room(SparseColumn& column, std::size_t more) {
 // Moves a column to another number of buckets, without the slots of retired models.
 void SparseWeights::rebuild(SparseColumn& column, std::size_t n_buckets) {
   SparseColumn larger;
-  larger.buckets =
-      static_cast<SparseColumn::Bucket*>(arena_.allocate(SparseColumn::bytes(n_buckets)));
+  larger.buckets = static_cast<SparseColumn::Bucket*>(arena_.allocate(bytes_of_column(n_buckets)));
   larger.n_buckets = static_cast<std::uint32_t>(n_buckets);
   visit(column, [&](ModelId model, float value, float accumulated) {
     larger.put(model, value, accumulated);
@@ -60,7 +59,7 @@ void SparseWeights::rebuild(SparseColumn& column, std::size_t n_buckets) {
         models_[id - 1].n_slots.fetch_sub(1, std::memory_order_relaxed);
         retired_slots_.fetch_sub(1, std::memory_order_relaxed);
       }
-  if (column.buckets) arena_.release(column.buckets, SparseColumn::bytes(column.n_buckets));
+  if (column.buckets) arena_.release(column.buckets, bytes_of_column(column.n_buckets));
   column.buckets = larger.buckets;
   column.n_buckets = larger.n_buckets;
   column.n_models = larger.n_models;
@@ -237,8 +236,10 @@ void SparseWeights::load(const std::string& name, const State& state) {
   for (std::uint32_t feature = 0; feature + 1 < saved.offsets.size(); ++feature) {
     const std::size_t begin = saved.offsets[feature], end = saved.offsets[feature + 1];
     fill(feature, end - begin, [&](auto put) {
-      for (std::size_t i = begin; i < end; ++i)
+      for (std::size_t i = begin; i < end; ++i) {
         put(saved.models[i], saved.weights[i], saved.accumulators[i]);
+        ++models_[saved.models[i]].n_slots;
+      }
     });
   }
 }

@@ -48,7 +48,7 @@ void SparseWeights::scores(const ModelId* models, std::size_t n, const Example& 
   const std::size_t first = found.add_models(n);
   float** const weights = found.weights_of(first);
   for (std::size_t i = 0; i < n; ++i) out[i] = bias_ ? models_[models[i]].bias : 0.0f;
-  const auto score = [&](std::size_t n, float* scores) {
+  const auto score = [&](const ModelId* models, std::size_t n, float* scores) {
     add_scores(
         models, n, x, scores,
         [&](std::size_t k) {
@@ -60,10 +60,11 @@ void SparseWeights::scores(const ModelId* models, std::size_t n, const Example& 
         },
         [&](std::size_t i, std::size_t k, float* weight) { weights[i * m + k] = weight; });
   };
-  if (n > 1) return score(n, out);
+  if (n > 1) return score(models, n, out);
   // A router is asked alone: nothing loops over models, and the score stays in a register.
+  const ModelId model = *models;
   float alone = *out;
-  score(1, &alone);
+  score(&model, 1, &alone);
   *out = alone;
 }
 

@@ -67,28 +67,6 @@ void put_fields(Arrays arrays, State& state, const std::string& prefix = "") {
   });
 }
 
-// Views of the arrays; empty where one that is only for learning is not there. Throws
-// std::invalid_argument if another is missing or has the wrong type or length.
-template <class Arrays>
-void view_fields(Arrays& arrays, const State& state, const std::string& prefix = "") {
-  const auto take = [&]<class T>(const std::string& name, std::span<const T>& values) {
-    values = state.get<T>(name);
-  };
-  const auto take_array = [&](const std::string& name, Array& values) {
-    values = state.array(name);
-    if (values.kind != 'f' && values.kind != 'e' && values.kind != 'H')
-      throw std::invalid_argument("state: array '" + name + "' has the wrong type");
-  };
-  Arrays::fields(arrays, [&](const char* name, auto& values, Field field = {}) {
-    if (field.for_learning && !state.has(prefix + name)) return;
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(values)>, Array>)
-      take_array(prefix + name, values);
-    else
-      take(prefix + name, values);
-    if (field.length) State::check_length(prefix + name, length_of(values), *field.length);
-  });
-}
-
 // Whether any of the arrays is there.
 template <class Arrays>
 bool has_any_field(const Arrays& arrays, const State& state) {
@@ -112,6 +90,29 @@ bool has_learning_fields(const Arrays& arrays, const State& state, const std::st
   each([&](const std::string& name) { any |= state.has(name); });
   if (any) each([&](const std::string& name) { state.array(name); });
   return any;
+}
+
+// Views of the arrays; those for learning are empty where there are none. Throws
+// std::invalid_argument if an array is missing or has the wrong type or length.
+template <class Arrays>
+void view_fields(Arrays& arrays, const State& state, const std::string& prefix = "") {
+  const auto take = [&]<class T>(const std::string& name, std::span<const T>& values) {
+    values = state.get<T>(name);
+  };
+  const auto take_array = [&](const std::string& name, Array& values) {
+    values = state.array(name);
+    if (values.kind != 'f' && values.kind != 'e' && values.kind != 'H')
+      throw std::invalid_argument("state: array '" + name + "' has the wrong type");
+  };
+  const bool for_learning = has_learning_fields(arrays, state, prefix);
+  Arrays::fields(arrays, [&](const char* name, auto& values, Field field = {}) {
+    if (field.for_learning && !for_learning) return;
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(values)>, Array>)
+      take_array(prefix + name, values);
+    else
+      take(prefix + name, values);
+    if (field.length) State::check_length(prefix + name, length_of(values), *field.length);
+  });
 }
 
 inline std::size_t bytes_of(const Array& array) {

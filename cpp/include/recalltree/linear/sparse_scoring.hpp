@@ -39,13 +39,14 @@ RECALLTREE_INLINE void add_scores(const ModelId* models, std::size_t n, const Ex
   // So many weights, at least, are on their way from memory while others are worked on.
   constexpr std::size_t kInFlight = 32;
   const std::size_t m = x.features.size(), ahead = n == 1 ? m : 1 + kInFlight / n;
+  const float* const z = x.values.data();
   for (std::size_t k = 0; k < std::min(ahead, m); ++k) prefetch(k);
   for (std::size_t k = 0; k < m; ++k) {
     if (k + ahead < m) prefetch(k + ahead);
     with_column(k, [&](const auto& column) {
       for (std::size_t i = 0; i < n; ++i)
         if (auto* const weight = column.find(models[i])) {
-          scores[i] += read_weight(*weight) * x.values[k];
+          scores[i] += read_weight(*weight) * z[k];
           found(i, k, weight);
         }
     });

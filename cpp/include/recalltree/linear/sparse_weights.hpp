@@ -41,7 +41,10 @@ struct SparseArrays {
 
 class SparseWeights final : public Weights {
  public:
-  explicit SparseWeights(bool bias) : bias_(bias) {}
+  // Weights that only predict have no accumulators.
+  enum class Use { learn, predict };
+
+  explicit SparseWeights(bool bias, Use use = Use::learn) : bias_(bias), use_(use) {}
 
   ModelId add_model() override { return add_model(0.0f, 0.0f); }
   ModelId add_model(float bias, float bias_accumulator) {
@@ -79,9 +82,10 @@ class SparseWeights final : public Weights {
     if (n == 0) return;
     SparseColumn& column = columns_.touch(feature);
     make_room(column, n);
-    visit([&](ModelId model, float weight, float accumulator) {
-      column.put(model, weight, accumulator);
-      models_[model].n_slots.fetch_add(1, std::memory_order_relaxed);
+    visit([&](ModelId model, float value, float accumulator) {
+      float* const weight = column.add(model);
+      *weight = value;
+      if (use_ == Use::learn) *column.accumulator(weight) = accumulator;
     });
   }
   std::size_t bytes() const override { return arena_.used() + models_.bytes() + columns_.bytes(); }
@@ -115,6 +119,10 @@ class SparseWeights final : public Weights {
                        const float* moved, double* c);
   // Of a model that has none yet; there is room.
   float* add_weight(SparseColumn& column, ModelId model);
+  std::size_t bytes_of_column(std::size_t n_buckets) const {
+    return use_ == Use::learn ? SparseColumn::bytes(n_buckets)
+                              : n_buckets * sizeof(SparseBuckets::Bucket);
+  }
   void make_room(SparseColumn& column, std::size_t more);
   void rebuild(SparseColumn& column, std::size_t n_buckets);
   void sweep();
@@ -125,6 +133,7 @@ class SparseWeights final : public Weights {
   void visit(const SparseColumn& column, Visit visit) const;
 
   bool bias_;
+  Use use_;
   Arena arena_;
   StableVector<Model> models_;
   StableVector<SparseColumn> columns_;  // by feature; made on first use
