@@ -95,7 +95,7 @@ void bind_views(nb::class_<Model>& c) {
       .def("interaction", reading(+[](const Model& t, ClassId y, std::size_t n) {
              check_class(t, y);
              check_node(n, t.n_nodes());
-             return row_dict(t.interactions(), t.interaction_row(y, static_cast<NodeId>(n)),
+             return row_dict(t.interactions(), t.interaction_model(y, static_cast<NodeId>(n)),
                              t.config().learner.n_features);
            }),
            "class_id"_a, "node"_a)

@@ -14,7 +14,7 @@ MappedVoteStore::MappedVoteStore(const OneAgainstSomeConfig& config, const State
     : rules(config),
       forest(rules.config, state, n_classes),
       predictors_(map_dense_weights("predictors", state, config.learner.n_features,
-                                    DenseWeights::Rates::per_row)),
+                                    DenseWeights::Rates::per_model)),
       centring_(config.learner, config.center) {
   require(predictors_->size() == (rules.weights_in_pairs ? 0 : n_classes),
           "predictors and classes differ in number");

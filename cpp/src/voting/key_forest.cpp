@@ -18,7 +18,7 @@ constexpr double kGrowthFloor = 1e-6;
 // Dense features are seen with one spread, sparse ones are not.
 std::unique_ptr<Weights> make_routers(const LearnerConfig& config) {
   if (config.sparse) return std::make_unique<SparseWeights>(true);
-  return std::make_unique<DenseWeights>(config.n_features, true, DenseWeights::Rates::per_row);
+  return std::make_unique<DenseWeights>(config.n_features, true, DenseWeights::Rates::per_model);
 }
 
 }  // namespace

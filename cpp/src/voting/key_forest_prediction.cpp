@@ -65,8 +65,8 @@ float ForestRules::random_margin(std::uint64_t place, std::size_t tree, VotingWo
   float sum = 0.0f;
   if (learner_.sparse) {
     const std::uint64_t seed = seed_of(place, tree);
-    for (std::size_t i = 0; i < x.keys.size(); ++i)
-      sum += mix(seed ^ x.keys[i]) & 1 ? x.values[i] : -x.values[i];
+    for (std::size_t i = 0; i < x.features.size(); ++i)
+      sum += mix(seed ^ x.features[i]) & 1 ? x.values[i] : -x.values[i];
     return kRandomNorm * sum;
   }
   // Those of the upper nodes are made again and again: they are kept.

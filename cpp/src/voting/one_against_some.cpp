@@ -341,15 +341,7 @@ void OneAgainstSome::learn_batch(const Batch& batch, Team team, bool first_pass)
   // Units can only be changed while one thread works alone.
   const auto piece =
       static_cast<std::size_t>(std::max(1.0, VotingRules::kMaxHalfLives * given_.count_decay));
-  std::vector<std::int64_t> order(batch.n);
-  for (std::size_t i = 0; i < batch.n; ++i) order[i] = static_cast<std::int64_t>(batch.row(i));
-  for (std::size_t begin = 0; begin < batch.n; begin += piece) {
-    store_.rebase_unit();
-    Batch part = batch;
-    part.order = order.data() + begin;
-    part.n = std::min(piece, batch.n - begin);
-    Learner::learn_batch(part, team, first_pass);
-  }
+  learn_in_pieces(batch, team, first_pass, piece, [this] { store_.rebase_unit(); });
 }
 
 // --- State

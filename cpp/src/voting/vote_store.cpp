@@ -16,7 +16,7 @@ VoteStore::VoteStore(const OneAgainstSomeConfig& config)
       centring(config.learner, config.center),
       histograms(config.max_labels),
       forest(rules.config),
-      dense_predictors(config.learner.n_features, false, DenseWeights::Rates::per_row),
+      dense_predictors(config.learner.n_features, false, DenseWeights::Rates::per_model),
       affinity_scale{kAffinityScale},
       share_scale{kShareScale},
       node_scale{kNodeScale} {}

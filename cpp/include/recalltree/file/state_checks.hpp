@@ -1,7 +1,8 @@
-// What views of a state ask of its arrays. All throw std::invalid_argument.
+// What the checks of all mapped models share. Throws std::invalid_argument where something is
+// wrong.
 #pragma once
 
-#include <cstddef>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -14,21 +15,32 @@ namespace recalltree {
 inline void require(bool fine, const char* what) {
   if (!fine) throw std::invalid_argument(std::string("state: ") + what);
 }
-
-// Offsets of lists that lie end to end: from 0, increasing, to `end`.
+// offsets increase from 0 to `end`.
 void check_offsets(std::span<const std::uint64_t> offsets, std::size_t end, const char* name);
+// All ids are below n_classes.
 void check_class_ids(std::span<const std::uint32_t> ids, std::size_t n_classes, const char* name);
-void check_finite(std::span<const double> values, const char* name);
-void check_finite(std::span<const float> values, const char* name);
-void check_finite(const Array& weights, const char* name);
-inline void check_finite(std::span<const std::uint32_t>, const char*) {}
-inline void check_finite(std::span<const std::uint64_t>, const char*) {}
 
-// All numbers of a struct of arrays (base/fields.hpp).
+template <class Value>
+void check_finite(std::span<const Value> values, const std::string& name) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (const auto value = widen(values[i]); !std::isfinite(value))
+      throw std::invalid_argument("state: '" + name + "' holds " + std::to_string(value) +
+                                  " at position " + std::to_string(i));
+}
+inline void check_finite(const Array& weights, const std::string& name) {
+  with_weights(weights,
+               [&](const auto* values) { check_finite(std::span(values, weights.size), name); });
+}
+// All numbers of a part that are not whole.
 template <class Arrays>
-void check_finite_fields(const Arrays& arrays) {
-  Arrays::fields(
-      arrays, [](const char* name, const auto& values, Field = {}) { check_finite(values, name); });
+void check_finite_fields(const Arrays& arrays, const std::string& prefix = "") {
+  Arrays::fields(arrays, [&](const char* name, const auto& values, Field = {}) {
+    using Values = std::remove_cvref_t<decltype(values)>;
+    if constexpr (std::is_same_v<Values, Array>)
+      check_finite(values, prefix + name);
+    else if constexpr (!std::is_integral_v<typename Values::value_type>)
+      check_finite(values, prefix + name);
+  });
 }
 
 }  // namespace recalltree

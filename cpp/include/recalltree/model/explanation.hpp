@@ -20,7 +20,7 @@ struct Contributions {
   std::vector<std::uint32_t> features;  // those of the example that are not zero
   std::vector<float> bias;
   std::vector<float> path;    // indicators of the route, for classes of a Recall Tree; 0 otherwise
-  std::vector<float> values;  // one row per model
+  std::vector<float> values;  // by model, then by feature
 };
 
 // A score is a sum over features, so a feature's part of it is the score of an example that has
@@ -29,7 +29,7 @@ class FeatureParts {
  public:
   FeatureParts(const Example& x, bool sparse) : sparse_(sparse) {
     if (sparse) {
-      features_ = x.keys;
+      features_ = x.features;
       values_ = x.values;
       return;
     }
@@ -46,19 +46,19 @@ class FeatureParts {
             std::vector<float>(n_models * features_.size())};
   }
 
-  // Adds what the features contribute to `row`, as model `i` of `out`.
-  void add(const ReadWeights& weights, ModelId row, std::size_t i, Contributions& out) {
-    if (row == kNoModel || row >= weights.size()) return;
-    const float bias = weights.score(row, nothing());
+  // Adds what the features contribute to a model, the i-th of `out`.
+  void add(const ReadWeights& weights, ModelId model, std::size_t i, Contributions& out) {
+    if (model == kNoModel || model >= weights.size()) return;
+    const float bias = weights.score(model, nothing());
     out.bias[i] += bias;
     for (std::size_t k = 0; k < features_.size(); ++k)
-      out.values[i * features_.size() + k] += weights.score(row, alone(k)) - bias;
+      out.values[i * features_.size() + k] += weights.score(model, alone(k)) - bias;
   }
 
  private:
   const Example& nothing() {
     if (sparse_) {
-      one_.keys.clear();
+      one_.features.clear();
       one_.values.clear();
     } else if (last_ < features_.size()) {
       one_.dense.data()[features_[last_]] = 0.0f;
@@ -68,7 +68,7 @@ class FeatureParts {
   const Example& alone(std::size_t k) {
     nothing();
     if (sparse_) {
-      one_.keys.assign(1, features_[k]);
+      one_.features.assign(1, features_[k]);
       one_.values.assign(1, values_[k]);
     } else {
       one_.dense.data()[features_[k]] = values_[k];
@@ -100,12 +100,12 @@ Contributions explain_classes(const Model& model, const Rows& rows, std::size_t 
     std::vector<NodeId> route;
     model.route(rows, i, route);
     model.path_features(route, path);
-    for (std::size_t k = 0; k < classes.size() && !path.keys.empty(); ++k) {
+    for (std::size_t k = 0; k < classes.size() && !path.features.empty(); ++k) {
       if (classes[k] < model.path_weights().size())
         out.path[k] = model.path_weights().score(classes[k], path);
       if (model.config().path_interactions)
-        for (const NodeId node : path.keys)
-          parts.add(model.interactions(), model.interaction_row(classes[k], node), k, out);
+        for (const NodeId node : path.features)
+          parts.add(model.interactions(), model.interaction_model(classes[k], node), k, out);
     }
   }
   return out;

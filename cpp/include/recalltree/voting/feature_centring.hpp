@@ -124,7 +124,7 @@ class FeatureCentring {
   static double squared_norm(const Example& x) {
     double sum = 1.0;
     for (const float value : x.values) sum += double(value) * double(value);
-    if (x.keys.empty()) sum += kernels().dot(x.dense.data(), x.dense.data(), x.dense.size());
+    if (x.features.empty()) sum += kernels().dot(x.dense.data(), x.dense.data(), x.dense.size());
     return sum;
   }
 

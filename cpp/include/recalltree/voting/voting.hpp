@@ -59,9 +59,9 @@ void read_example(const Store& store, const Rows& rows, std::size_t i, double ow
     rules.weighting.read(store, rows, i, own, ws.keys);
   if (!has_linear_models(store)) return;
   if (rules.config.learner.sparse) {
-    ws.x.keys.clear(), ws.x.values.clear();
+    ws.x.features.clear(), ws.x.values.clear();
     for (const ActiveKey& key : ws.keys) {
-      ws.x.keys.push_back(key.key);
+      ws.x.features.push_back(key.key);
       ws.x.values.push_back(key.value);
     }
   } else {
