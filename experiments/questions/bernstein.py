@@ -139,10 +139,12 @@ def effect(name: str, by_lambda: dict[float, list[Record]]) -> str:
         )
     if not said:
         return ""
+    dear = " λ = ∞ was left out: training every router on the way down takes over 14 GB."
     best = min(errors, key=lambda x: errors[x])
     return (
         f"With λ = 1 the error is {' and '.join(said)}; N-1 chi-squared, first seed. In the paper "
-        f"it is {percent(PAPER_GAIN, 0)} points lower. The best λ on {name} is {written(best)}."
+        f"it is {percent(PAPER_GAIN, 0)} points lower. The best λ on {name} is "
+        f"{written(best)}.{'' if ALWAYS_DESCEND in errors else dear}"
     )
 
 

@@ -19,9 +19,9 @@
 #include <memory>
 #include <utility>
 
+#include "recalltree/base/narrow_numbers.hpp"
 #include "recalltree/base/random_bits.hpp"
 #include "recalltree/base/types.hpp"
-#include "recalltree/base/narrow_numbers.hpp"
 
 namespace recalltree {
 

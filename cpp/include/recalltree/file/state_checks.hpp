@@ -22,24 +22,21 @@ void check_class_ids(std::span<const std::uint32_t> ids, std::size_t n_classes, 
 
 template <class Value>
 void check_finite(std::span<const Value> values, const std::string& name) {
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (const auto value = widen(values[i]); !std::isfinite(value))
-      throw std::invalid_argument("state: '" + name + "' holds " + std::to_string(value) +
-                                  " at position " + std::to_string(i));
+  if constexpr (!std::is_integral_v<Value>)
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (const auto value = widen(values[i]); !std::isfinite(value))
+        throw std::invalid_argument("state: '" + name + "' holds " + std::to_string(value) +
+                                    " at position " + std::to_string(i));
 }
 inline void check_finite(const Array& weights, const std::string& name) {
   with_weights(weights,
                [&](const auto* values) { check_finite(std::span(values, weights.size), name); });
 }
-// All numbers of a part that are not whole.
+// All numbers of a struct of arrays (base/fields.hpp).
 template <class Arrays>
 void check_finite_fields(const Arrays& arrays, const std::string& prefix = "") {
   Arrays::fields(arrays, [&](const char* name, const auto& values, Field = {}) {
-    using Values = std::remove_cvref_t<decltype(values)>;
-    if constexpr (std::is_same_v<Values, Array>)
-      check_finite(values, prefix + name);
-    else if constexpr (!std::is_integral_v<typename Values::value_type>)
-      check_finite(values, prefix + name);
+    check_finite(values, prefix + name);
   });
 }
 
