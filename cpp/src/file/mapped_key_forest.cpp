@@ -22,7 +22,7 @@ MappedKeyForest::MappedKeyForest(const OneAgainstSomeConfig& config, const State
   tree_.check_routers(routers_->size());
   learning_.n_nodes = tree_.size();
   learning_.n_classes = n_trees() > 0 ? n_classes : 0;
-  has_learning_ = has_any_field(learning_, state);
+  has_learning_ = has_learning_fields(learning_, state);
   if (!has_learning_) return;
   view_fields(learning_, state);
   check_offsets(learning_.offsets, learning_.nodes.size(), "class_nodes.offsets");

@@ -67,16 +67,6 @@ void put_fields(Arrays arrays, State& state, const std::string& prefix = "") {
   });
 }
 
-// Whether any of the arrays is there.
-template <class Arrays>
-bool has_any_field(const Arrays& arrays, const State& state) {
-  bool has_any = false;
-  Arrays::fields(arrays, [&](const char* name, const auto&, Field = {}) {
-    has_any = has_any || state.has(name);
-  });
-  return has_any;
-}
-
 // Whether the arrays that are only for learning are there. Throws std::invalid_argument if one is
 // and another is not.
 template <class Arrays>

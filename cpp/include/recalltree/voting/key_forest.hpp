@@ -86,10 +86,11 @@ struct ForestArrays {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit visit) {
-    visit("tree.passed", self.passed, {.length = self.n_nodes});
-    visit("class_nodes.offsets", self.offsets, {.length = self.n_classes + 1});
-    visit("class_nodes.nodes", self.nodes);
-    visit("class_nodes.counts", self.counts, {.length = self.nodes.size()});
+    visit("tree.passed", self.passed, {.length = self.n_nodes, .for_learning = true});
+    visit("class_nodes.offsets", self.offsets,
+          {.length = self.n_classes + 1, .for_learning = true});
+    visit("class_nodes.nodes", self.nodes, {.for_learning = true});
+    visit("class_nodes.counts", self.counts, {.length = self.nodes.size(), .for_learning = true});
   }
 };
 
