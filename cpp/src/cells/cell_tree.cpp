@@ -7,7 +7,6 @@
 #include "recalltree/base/hints.hpp"
 
 namespace recalltree {
-
 CellTree::CellTree(std::size_t sketch_width, std::size_t cells_read)
     : width_(sketch_width), cells_read_(cells_read), arena_(64) {
   root_ = add_node(0);
@@ -24,7 +23,7 @@ void CellTree::clear() {
 NodeId CellTree::add_node(std::uint32_t level) {
   Node node;
   node.level = level;
-  node.sketches = static_cast<std::int8_t*>(
+  node.sketches = static_cast<std::uint8_t*>(
       arena_.allocate(kCellSize * (width_ + 2 * sizeof(float) + sizeof(std::uint32_t))));
   node.scales = reinterpret_cast<float*>(node.sketches + kCellSize * width_);
   node.biases = node.scales + kCellSize;
@@ -35,14 +34,17 @@ NodeId CellTree::add_node(std::uint32_t level) {
 
 void CellTree::set_entry(Node& node, std::size_t slot, const Sketch& sketch, float bias,
                          std::uint32_t id) {
-  std::memcpy(node.sketches + slot * width_, sketch.bytes, width_);
+  for (std::size_t j = 0; j < width_; j += kInt8Piece)
+    std::memcpy(node.sketches + int8_position(slot, j, width_), sketch.bytes + j, kInt8Piece);
   node.scales[slot] = sketch.scale;
   node.biases[slot] = bias;
   node.ids[slot] = id;
 }
 
 void CellTree::move_entry(Node& to, std::size_t to_slot, const Node& from, std::size_t from_slot) {
-  std::memcpy(to.sketches + to_slot * width_, from.sketches + from_slot * width_, width_);
+  for (std::size_t j = 0; j < width_; j += kInt8Piece)
+    std::memcpy(to.sketches + int8_position(to_slot, j, width_),
+                from.sketches + int8_position(from_slot, j, width_), kInt8Piece);
   to.scales[to_slot] = from.scales[from_slot];
   to.biases[to_slot] = from.biases[from_slot];
   to.ids[to_slot] = from.ids[from_slot];
@@ -61,44 +63,45 @@ void CellTree::tell_place(NodeId id, std::size_t slot) {
 // Compares a row with everything in the nodes; the n best are in `best`.
 void CellTree::read(const Sketch& x, std::size_t n, Search& search) const {
   search.best.begin(n);
-  alignas(64) std::int32_t dots[kCellSize];
-  alignas(64) float scores[kCellSize];
   for (std::size_t i = 0; i < search.nodes.size(); ++i) {
     const Node& node = nodes_[search.nodes[i]];
-    if (i + 1 < search.nodes.size())  // the processor itself goes on once it sees the direction
-      prefetch(nodes_[search.nodes[i + 1]].sketches, 8 * width_);
-    int8_kernels().dots(x.bytes, node.sketches, node.size, width_, dots);
-    for (std::size_t k = 0; k < node.size; ++k)
-      scores[k] = static_cast<float>(dots[k]) * (node.scales[k] * x.scale) + node.biases[k];
-    search.best.offer(scores, node.ids, node.size);
+    if (i + 1 < search.nodes.size()) {
+      const Node& next = nodes_[search.nodes[i + 1]];
+      prefetch(next.sketches, next.size * width_);
+      prefetch(next.scales, 2 * kCellSize);
+    }
+    const std::size_t blocks = (node.size + kInt8Block - 1) / kInt8Block;
+    int8_kernels().scores(x.row(), x.scale, node.sketches, node.scales, node.biases, blocks, width_,
+                          search.best.room(node.size));
+    search.best.offer(node.ids, node.size);
     search.vectors += node.size;
   }
   search.cells += search.nodes.size();
 }
 
-// Down to the cells, of which the nearest `beam` are in `nodes`.
-void CellTree::descend(const Sketch& x, std::size_t beam, Search& search) const {
+// Down to the cells, of which the nearest are in `nodes`; above them a beam of nodes is followed.
+void CellTree::descend(const Sketch& x, std::size_t beam, std::size_t cells, Search& search) const {
   search.nodes.assign(1, root_);
   for (std::uint32_t level = nodes_[root_].level; level > 0; --level) {
-    read(x, beam, search);
-    const auto& best = search.best.finish();
+    read(x, level > 1 ? beam : cells, search);
     search.nodes.clear();
-    for (const BestOf::Found& found : best) search.nodes.push_back(found.id);
+    for (const BestOf::Found& found : search.best.finish()) search.nodes.push_back(found.id);
   }
 }
 
 const std::vector<BestOf::Found>& CellTree::find(const Sketch& x, std::size_t n,
                                                  Search& search) const {
-  descend(x, cells_read_, search);
+  descend(x, cells_read_, cells_read_, search);
   read(x, n, search);
   return search.best.finish();
 }
 
 // --- where classes stand ------------------------------------------------------------------------
 
-void CellTree::place(ClassId y, const Sketch& sketch, float bias, Search& search) {
+void CellTree::place(ClassId y, const Sketch& sketch, const Sketch& row, float bias,
+                     Search& search) {
   if (at_.size() <= y) at_.resize(y + 1, kNowhere);
-  descend(sketch, kPlaceBeam, search);
+  descend(row, kPlaceBeam, 1, search);
   const NodeId cell = search.nodes.front();
   if (holds(y) && cell_of(y) == cell) {
     redraw(y, sketch, bias);

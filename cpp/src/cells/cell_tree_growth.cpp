@@ -36,14 +36,11 @@ std::size_t CellTree::slot_in_parent(NodeId id) const {
 // The direction of the sum of all entries.
 Sketch CellTree::centre(const Node& node) const {
   alignas(64) float sum[kSketchWidth] = {};
-  for (std::size_t i = 0; i < node.size; ++i) {
-    const std::int8_t* const bytes = node.sketches + i * width_;
-    for (std::size_t j = 0; j < width_; ++j)
-      sum[j] += node.scales[i] * static_cast<float>(bytes[j]);
-  }
+  for (std::size_t i = 0; i < node.size; ++i)
+    for (std::size_t j = 0; j < width_; ++j) sum[j] += value(node, i, j);
   make_unit(sum, width_);
   Sketch sketch;
-  sketch.draw(sum, width_);
+  sketch.draw_vector(sum, width_);
   return sketch;
 }
 
@@ -66,9 +63,10 @@ void CellTree::insert(NodeId cell, ClassId y, const Sketch& sketch, float bias) 
     const auto nearness = [&](NodeId id) {
       const Node& above = nodes_[nodes_[id].parent];
       const std::size_t slot = slot_in_parent(id);
-      std::int32_t dot;
-      int8_kernels().dots(sketch.bytes, above.sketches + slot * width_, 1, width_, &dot);
-      return static_cast<float>(dot) * above.scales[slot];
+      float sum = 0.0f;
+      for (std::size_t j = 0; j < width_; ++j)
+        sum += value(above, slot, j) * static_cast<float>(sketch.bytes[j] - kInt8Offset);
+      return sum;
     };
     if (nearness(other) > nearness(cell)) cell = other;
   }
@@ -97,8 +95,7 @@ NodeId CellTree::split(NodeId id) {
   AlignedFloats entries(n * width_);
   for (std::size_t i = 0; i < n; ++i) {
     float* const entry = entries.data() + i * width_;
-    for (std::size_t j = 0; j < width_; ++j)
-      entry[j] = node.scales[i] * static_cast<float>(node.sketches[i * width_ + j]);
+    for (std::size_t j = 0; j < width_; ++j) entry[j] = value(node, i, j);
     make_unit(entry, width_);
   }
   // It begins with the entry that is farthest from the first one, and the one farthest from that.

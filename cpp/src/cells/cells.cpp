@@ -32,10 +32,9 @@ std::size_t Cells::rows_until_renewal() const {
 }
 
 std::span<const ClassId> Cells::find(const float* x, std::size_t n, Scratch& scratch) const {
-  scratch.sketch = {};
-  scratch.sketch.draw(x, std::min(sketch_width_, width()));
+  scratch.row_sketch.draw_row(x, sketch_width_);
   scratch.labels.clear();
-  for (const BestOf::Found& found : tree_.find(scratch.sketch, n, scratch.search))
+  for (const BestOf::Found& found : tree_.find(scratch.row_sketch, n, scratch.search))
     scratch.labels.push_back(found.id);
   return scratch.labels;
 }
@@ -43,12 +42,15 @@ std::span<const ClassId> Cells::find(const float* x, std::size_t n, Scratch& scr
 void Cells::draw(ClassId y, Sketch& sketch) const {
   alignas(64) float leading[kSketchWidth];
   vectors_.combined(y, sketch_width_, leading);
-  sketch.draw(leading, sketch_width_);
+  sketch.draw_vector(leading, sketch_width_);
 }
 
 void Cells::place(ClassId y, Scratch& scratch) {
-  draw(y, scratch.sketch);
-  tree_.place(y, scratch.sketch, vectors_.bias(y), scratch.search);
+  alignas(64) float leading[kSketchWidth];
+  vectors_.combined(y, sketch_width_, leading);
+  scratch.sketch.draw_vector(leading, sketch_width_);
+  scratch.row_sketch.draw_row(leading, sketch_width_);
+  tree_.place(y, scratch.sketch, scratch.row_sketch, vectors_.bias(y), scratch.search);
 }
 
 void Cells::learn(const float* row, const float* x, std::span<const ClassId> labels,

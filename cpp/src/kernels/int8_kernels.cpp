@@ -8,19 +8,25 @@ namespace recalltree {
 namespace scalar {
 namespace {
 
-void dots(const std::int8_t* query, const std::int8_t* rows, std::size_t n, std::size_t width,
-          std::int32_t* out) {
-  for (std::size_t i = 0; i < n; ++i, rows += width) {
-    std::int32_t sum = 0;
-    for (std::size_t j = 0; j < width; ++j) sum += std::int32_t{query[j]} * std::int32_t{rows[j]};
-    out[i] = sum;
+void scores(const std::int8_t* query, float scale, const std::uint8_t* blocks, const float* scales,
+            const float* biases, std::size_t n, std::size_t width, float* out) {
+  for (std::size_t b = 0; b < n; ++b, blocks += kInt8Block * width) {
+    std::int32_t sums[kInt8Block] = {};
+    for (std::size_t j = 0; j < width; j += kInt8Piece)
+      for (std::size_t i = 0; i < kInt8Block; ++i)
+        for (std::size_t k = 0; k < kInt8Piece; ++k)
+          sums[i] += (blocks[j * kInt8Block + i * kInt8Piece + k] - kInt8Offset) * query[j + k];
+    for (std::size_t i = 0; i < kInt8Block; ++i) {
+      const std::size_t at = b * kInt8Block + i;
+      out[at] = static_cast<float>(sums[i]) * (scales[at] * scale) + biases[at];
+    }
   }
 }
 
 }  // namespace
 
 const Int8Kernels& int8_table() {
-  static const Int8Kernels kernels{"scalar", dots};
+  static const Int8Kernels kernels{"scalar", scores};
   return kernels;
 }
 }  // namespace scalar

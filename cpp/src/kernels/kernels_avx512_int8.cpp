@@ -2,6 +2,8 @@
 
 #if defined(RECALLTREE_X86)
 #include <immintrin.h>
+
+#include <cstring>
 #if defined(_MSC_VER)
 #include <intrin.h>
 #define RECALLTREE_VNNI
@@ -12,65 +14,58 @@
 namespace recalltree::avx512 {
 namespace {
 
-inline __m256i fold(__m512i sum) {
-  return _mm256_add_epi32(_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64(sum, 1));
-}
-// The sums of four rows, each in a register of its own.
-inline void store_four(__m256i a, __m256i b, __m256i c, __m256i d, std::int32_t* out) {
-  const __m256i all = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(out),
-                   _mm_add_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1)));
+inline __m512i piece_of(const std::int8_t* query) {
+  std::int32_t piece;
+  std::memcpy(&piece, query, sizeof piece);
+  return _mm512_set1_epi32(piece);
 }
 
-inline __m512i dot_row(const std::int8_t* query, const std::int8_t* row, std::size_t width) {
-  __m512i sum = _mm512_setzero_si512();
-  for (std::size_t j = 0; j < width; j += 32) {
-    const __m512i a =
-        _mm512_cvtepi8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(query + j)));
-    const __m512i b =
-        _mm512_cvtepi8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(row + j)));
-    sum = _mm512_add_epi32(sum, _mm512_madd_epi16(a, b));
+inline __m512i start_of(const std::int8_t* query, std::size_t width) {
+  std::int32_t sum = 0;
+  for (std::size_t j = 0; j < width; ++j) sum += query[j];
+  return _mm512_set1_epi32(-kInt8Offset * sum);
+}
+
+inline void store_scores(__m512i sum, const float* scales, float scale, const float* biases,
+                         float* out) {
+  const __m512 factor = _mm512_mul_ps(_mm512_load_ps(scales), _mm512_set1_ps(scale));
+  _mm512_storeu_ps(out, _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), factor),
+                                     _mm512_load_ps(biases)));
+}
+
+void scores(const std::int8_t* query, float scale, const std::uint8_t* blocks, const float* scales,
+            const float* biases, std::size_t n, std::size_t width, float* out) {
+  const __m512i start = start_of(query, width), ones = _mm512_set1_epi16(1);
+  for (std::size_t b = 0; b < n; ++b, blocks += kInt8Block * width) {
+    __m512i sum = start;
+    for (std::size_t j = 0; j < width; j += kInt8Piece) {
+      const __m512i pairs =
+          _mm512_maddubs_epi16(_mm512_load_si512(blocks + j * kInt8Block), piece_of(query + j));
+      sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, ones));
+    }
+    store_scores(sum, scales + b * kInt8Block, scale, biases + b * kInt8Block,
+                 out + b * kInt8Block);
   }
-  return sum;
 }
 
-void dots(const std::int8_t* query, const std::int8_t* rows, std::size_t n, std::size_t width,
-          std::int32_t* out) {
-  std::size_t i = 0;
-  for (; i + 4 <= n; i += 4, rows += 4 * width)
-    store_four(fold(dot_row(query, rows, width)), fold(dot_row(query, rows + width, width)),
-               fold(dot_row(query, rows + 2 * width, width)),
-               fold(dot_row(query, rows + 3 * width, width)), out + i);
-  for (; i < n; ++i, rows += width)
-    out[i] = _mm512_reduce_add_epi32(dot_row(query, rows, width));
-}
-
-// VNNI multiplies bytes without a sign with bytes that have one. A row with 128 added to each byte
-// has the product wanted and 128 times the sum of the query.
-RECALLTREE_VNNI inline __m512i dot_row_vnni(__m512i sum, const std::int8_t* query,
-                                            const std::int8_t* row, std::size_t width) {
-  const __m512i flip = _mm512_set1_epi8(static_cast<char>(0x80));
-  for (std::size_t j = 0; j < width; j += kInt8Lanes)
-    sum = _mm512_dpbusd_epi32(sum, _mm512_xor_si512(_mm512_load_si512(row + j), flip),
-                              _mm512_load_si512(query + j));
-  return sum;
-}
-
-RECALLTREE_VNNI void dots_vnni(const std::int8_t* query, const std::int8_t* rows, std::size_t n,
-                               std::size_t width, std::int32_t* out) {
-  __m512i start = _mm512_setzero_si512();
-  for (std::size_t j = 0; j < width; j += kInt8Lanes)
-    start = _mm512_dpbusd_epi32(start, _mm512_set1_epi8(static_cast<char>(0x80)),
-                                _mm512_load_si512(query + j));
-  start = _mm512_sub_epi32(_mm512_setzero_si512(), start);
-  std::size_t i = 0;
-  for (; i + 4 <= n; i += 4, rows += 4 * width)
-    store_four(fold(dot_row_vnni(start, query, rows, width)),
-               fold(dot_row_vnni(start, query, rows + width, width)),
-               fold(dot_row_vnni(start, query, rows + 2 * width, width)),
-               fold(dot_row_vnni(start, query, rows + 3 * width, width)), out + i);
-  for (; i < n; ++i, rows += width)
-    out[i] = _mm512_reduce_add_epi32(dot_row_vnni(start, query, rows, width));
+// Four sums at a time: one alone would wait for its last product.
+RECALLTREE_VNNI void scores_vnni(const std::int8_t* query, float scale, const std::uint8_t* blocks,
+                                 const float* scales, const float* biases, std::size_t n,
+                                 std::size_t width, float* out) {
+  const __m512i start = start_of(query, width), none = _mm512_setzero_si512();
+  for (std::size_t b = 0; b < n; ++b, blocks += kInt8Block * width) {
+    __m512i sums[4] = {start, none, none, none};
+    for (std::size_t j = 0; j < width; j += 4 * kInt8Piece)
+      for (std::size_t k = 0; k < 4; ++k) {
+        const std::size_t at = j + k * kInt8Piece;
+        sums[k] = _mm512_dpbusd_epi32(sums[k], _mm512_load_si512(blocks + at * kInt8Block),
+                                      piece_of(query + at));
+      }
+    const __m512i sum =
+        _mm512_add_epi32(_mm512_add_epi32(sums[0], sums[1]), _mm512_add_epi32(sums[2], sums[3]));
+    store_scores(sum, scales + b * kInt8Block, scale, biases + b * kInt8Block,
+                 out + b * kInt8Block);
+  }
 }
 
 bool cpu_has_vnni() {
@@ -86,7 +81,7 @@ bool cpu_has_vnni() {
 }  // namespace
 
 const Int8Kernels& int8_table() {
-  static const Int8Kernels kernels{"avx512", cpu_has_vnni() ? dots_vnni : dots};
+  static const Int8Kernels kernels{"avx512", cpu_has_vnni() ? scores_vnni : scores};
   return kernels;
 }
 

@@ -30,11 +30,12 @@ class CellTree {
     std::vector<NodeId> nodes;           // of the level that is read, the nearest first
     std::size_t vectors = 0, cells = 0;  // compared and read, in all
   };
-  // The n classes with the largest scores by their sketches, the best first.
+  // The n classes with the largest scores by their sketches, as they are met. x is drawn as a row.
   const std::vector<BestOf::Found>& find(const Sketch& x, std::size_t n, Search& search) const;
 
-  // Puts a class into the cell nearest to its sketch, out of the one where it was.
-  void place(ClassId y, const Sketch& sketch, float bias, Search& search);
+  // Puts a class into the cell nearest to it, out of the one where it was. Its vector is drawn twice,
+  // as a vector and as a row.
+  void place(ClassId y, const Sketch& sketch, const Sketch& row, float bias, Search& search);
   // Shows a class where it stands as it is now.
   void redraw(ClassId y, const Sketch& sketch, float bias);
   bool holds(ClassId y) const { return y < at_.size() && at_[y] != kNowhere; }
@@ -50,26 +51,30 @@ class CellTree {
 
  private:
   static constexpr std::uint32_t kNowhere = 0xffffffffu;
-  // Cells among which the nearest one is looked for when a class is placed.
+  // Nodes that are followed down to the nearest cell when a class is placed.
   static constexpr std::size_t kPlaceBeam = 4;
 
   struct Node {
     std::uint32_t level = 0, size = 0, changes = 0;
     NodeId parent = kNoNode;
     // In one piece of memory, kCellSize of each.
-    std::int8_t* sketches = nullptr;
+    std::uint8_t* sketches = nullptr;  // in blocks, as kernels want them
     float *scales = nullptr, *biases = nullptr;
     std::uint32_t* ids = nullptr;  // classes of a cell, otherwise nodes
   };
 
   NodeId add_node(std::uint32_t level);
+  float value(const Node& node, std::size_t slot, std::size_t j) const {
+    return node.scales[slot] * static_cast<float>(node.sketches[int8_position(slot, j, width_)] -
+                                                  kInt8Offset);
+  }
   void set_entry(Node& node, std::size_t slot, const Sketch& sketch, float bias, std::uint32_t id);
   void move_entry(Node& to, std::size_t to_slot, const Node& from, std::size_t from_slot);
   // After entries came to a node: they know where they are.
   void tell_place(NodeId id, std::size_t slot);
   std::size_t slot_in_parent(NodeId id) const;
   void read(const Sketch& x, std::size_t n, Search& search) const;
-  void descend(const Sketch& x, std::size_t beam, Search& search) const;
+  void descend(const Sketch& x, std::size_t beam, std::size_t cells, Search& search) const;
   void erase(ClassId y);
   void insert(NodeId cell, ClassId y, const Sketch& sketch, float bias);
   NodeId split(NodeId id);

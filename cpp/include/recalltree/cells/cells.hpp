@@ -33,7 +33,7 @@ class Cells {
     AlignedFloats rows;
     CellTree::Search search;
     ClassVectors::Scratch vectors;
-    Sketch sketch;
+    Sketch sketch, row_sketch;
     std::vector<ClassId> labels;
   };
 
@@ -46,7 +46,7 @@ class Cells {
   void whiten(const float* rows, std::size_t n, float* out, Scratch& scratch) const {
     whitening_.apply(rows, n, out, scratch.rows);
   }
-  // The n classes that look best, the best first. Valid until the scratch is used again.
+  // The n classes that look best. Valid until the scratch is used again.
   std::span<const ClassId> find(const float* x, std::size_t n, Scratch& scratch) const;
   void score(const float* x, std::span<const ClassId> labels, ClassVectors::Own own, float* out,
              Scratch& scratch) const {
