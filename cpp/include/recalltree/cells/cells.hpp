@@ -21,7 +21,7 @@ namespace recalltree {
 
 struct CellsConfig {
   std::size_t n_features = 0;
-  std::size_t cells_read = 32;
+  std::size_t cells_read = 64;
 };
 
 class Cells {
