@@ -277,8 +277,7 @@ void classes_are_learned() {
   Data train(6000, 24, 600, 7, 0.5f), test(500, 24, 600, 8, 0.5f);
   Learned learned(train, 32);
   std::size_t wrong = 0;
-  for (std::size_t i = 0; i < test.n; ++i)
-    wrong += learned.answer(test, i).first != test.labels[i];
+  for (std::size_t i = 0; i < test.n; ++i) wrong += learned.answer(test, i).first != test.labels[i];
   assert(wrong < 25);
 }
 
@@ -300,7 +299,8 @@ void bad_rows_have_finite_answers() {
           value *= kind == 3 && j % 2 == 0 ? 1.0f : scale;
         }
       Learned learned(data, 16);
-      for (std::size_t i = 0; i < data.n; ++i) assert(std::isfinite(learned.answer(data, i).second));
+      for (std::size_t i = 0; i < data.n; ++i)
+        assert(std::isfinite(learned.answer(data, i).second));
       Data other(20, 20, 5, 11);
       for (std::size_t i = 0; i < other.n; ++i)
         assert(std::isfinite(learned.answer(other, i).second));

@@ -103,8 +103,8 @@ NodeId CellTree::split(NodeId id) {
     std::size_t at = 0;
     float least = 2.0f;
     for (std::size_t i = 0; i < n; ++i) {
-      const float dot = kernels().dot(entries.data() + from * width_, entries.data() + i * width_,
-                                      width_);
+      const float dot =
+          kernels().dot(entries.data() + from * width_, entries.data() + i * width_, width_);
       if (dot < least) least = dot, at = i;
     }
     return at;

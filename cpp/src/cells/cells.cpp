@@ -60,18 +60,15 @@ void Cells::learn(const float* row, const float* x, std::span<const ClassId> lab
     if (std::fabs(gradients[i]) < kSmallGradient) continue;
     const double wrong = lesson.forgets ? gradients[i] * gradients[i] : 0.0;
     const ClassVectors::Kept kept{1.0 - kForgottenWeights * wrong, 1.0 - kForgottenSquares * wrong};
-    const float step =
-        vectors_.learn(x, labels[i], gradients[i], lesson.weight, lesson.rate, kept);
-    if (first_.is_open())
-      first_.add_step(labels[i], false, step, static_cast<float>(kept.weights));
+    const float step = vectors_.learn(x, labels[i], gradients[i], lesson.weight, lesson.rate, kept);
+    if (first_.is_open()) first_.add_step(labels[i], false, step, static_cast<float>(kept.weights));
     if (labels[i] == lesson.y || !tree_.holds(labels[i])) continue;
     draw(labels[i], scratch.sketch);
     tree_.redraw(labels[i], scratch.sketch, vectors_.bias(labels[i]));
   }
   if (lesson.counted > 0.0) {
     vectors_.count(x, lesson.y, lesson.counted);
-    if (first_.is_open())
-      first_.add_step(lesson.y, true, static_cast<float>(lesson.counted), 1.0f);
+    if (first_.is_open()) first_.add_step(lesson.y, true, static_cast<float>(lesson.counted), 1.0f);
   }
   if (lesson.counted > 0.0 && is_time_to_place(vectors_.rows(lesson.y))) {
     place(lesson.y, scratch);

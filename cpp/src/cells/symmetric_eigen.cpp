@@ -100,8 +100,8 @@ void make_diagonal(double* diagonal, double* side, std::size_t n, double* rows) 
   for (std::size_t l = 0; l < n; ++l)
     for (int step = 0; step < kMaxSteps; ++step) {
       std::size_t m = l;
-      while (m + 1 < n && std::fabs(side[m]) >
-                              2.3e-16 * (std::fabs(diagonal[m]) + std::fabs(diagonal[m + 1])))
+      while (m + 1 < n &&
+             std::fabs(side[m]) > 2.3e-16 * (std::fabs(diagonal[m]) + std::fabs(diagonal[m + 1])))
         ++m;
       if (m == l) break;
       double g = (diagonal[l + 1] - diagonal[l]) / (2.0 * side[l]);

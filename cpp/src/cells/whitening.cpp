@@ -102,8 +102,7 @@ void Whitening::learn_directions(const AlignedFloats& standardised, std::size_t 
     const std::vector<double> found = symmetric_eigen(matrix, block.n);
     values.insert(values.end(), found.begin(), found.end());
     for (std::size_t r = 0; r < block.n; ++r, to += block.width())
-      for (std::size_t j = 0; j < block.n; ++j)
-        to[j] = static_cast<float>(matrix[r * block.n + j]);
+      for (std::size_t j = 0; j < block.n; ++j) to[j] = static_cast<float>(matrix[r * block.n + j]);
   }
   double mean = 0.0;
   for (double& value : values) mean += value = std::max(0.0, value);
@@ -140,8 +139,8 @@ void Whitening::apply(const float* rows, std::size_t n, float* out, AlignedFloat
       std::size_t direction = 0;
       for (const Block& block : blocks()) {
         for (std::size_t r = 0; r < block.n; ++r) columns[r] = weights + r * block.width();
-        kernels().dot_block(z + block.begin, width(), count, columns.data(), block.n,
-                            block.width(), projected, block.n);
+        kernels().dot_block(z + block.begin, width(), count, columns.data(), block.n, block.width(),
+                            projected, block.n);
         for (std::size_t i = 0; i < count; ++i)
           for (std::size_t r = 0; r < block.n; ++r)
             to[i * width() + position_[direction + r]] = projected[i * block.n + r];

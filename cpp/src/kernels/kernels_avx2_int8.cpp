@@ -30,7 +30,7 @@ void scores(const std::int8_t* query, float scale, const std::uint8_t* blocks, c
     const std::size_t at = half * (kInt8Block / 2);
     const __m256 factor = _mm256_mul_ps(_mm256_load_ps(scales + at), by);
     _mm256_storeu_ps(out + at, _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(sum), factor),
-                                            _mm256_load_ps(biases + at)));
+                                             _mm256_load_ps(biases + at)));
   }
 }
 

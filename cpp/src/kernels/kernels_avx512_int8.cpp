@@ -29,8 +29,8 @@ inline __m512i start_of(const std::int8_t* query, std::size_t width) {
 inline void store_scores(__m512i sum, const float* scales, float scale, const float* biases,
                          float* out) {
   const __m512 factor = _mm512_mul_ps(_mm512_load_ps(scales), _mm512_set1_ps(scale));
-  _mm512_storeu_ps(out, _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), factor),
-                                     _mm512_load_ps(biases)));
+  _mm512_storeu_ps(
+      out, _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), factor), _mm512_load_ps(biases)));
 }
 
 void scores(const std::int8_t* query, float scale, const std::uint8_t* blocks, const float* scales,

@@ -32,8 +32,10 @@ def sketch(vector, most):
     [2.0, -1.0, 0.0]
     """
     leading = vector[:SKETCH_WIDTH].astype(np.float32)
-    step = np.abs(leading).max(initial=0.0) / most
-    return np.rint(leading / step) * step if step > 0 else leading * 0.0
+    largest = np.abs(leading).max(initial=np.float32(0.0))
+    if largest == 0.0:
+        return leading
+    return np.rint(leading * (np.float32(most) / largest)) * (largest / np.float32(most))
 
 
 def best(scores, n):

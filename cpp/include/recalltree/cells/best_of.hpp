@@ -38,8 +38,7 @@ class BestOf {
   // The room has been filled with the scores of these ids.
   void offer(const std::uint32_t* ids, std::size_t count) {
     float* const scores = scores_.data() + n_scores_;
-    std::fill(scores + count, scores + blocks(count) * kInt8Block,
-              kNothing);
+    std::fill(scores + count, scores + blocks(count) * kInt8Block, kNothing);
     for (std::size_t b = 0; b < blocks(count); ++b) {
       ids_.push_back(ids + b * kInt8Block);
       maxima_.push_back(largest(scores + b * kInt8Block));
@@ -79,7 +78,8 @@ class BestOf {
   static float largest(const float* scores) {
     float lanes[4];
     for (std::size_t i = 0; i < 4; ++i)
-      lanes[i] = std::max(std::max(scores[i], scores[i + 4]), std::max(scores[i + 8], scores[i + 12]));
+      lanes[i] =
+          std::max(std::max(scores[i], scores[i + 4]), std::max(scores[i + 8], scores[i + 12]));
     return std::max(std::max(lanes[0], lanes[1]), std::max(lanes[2], lanes[3]));
   }
   // Whole numbers in the order of scores, then of arrival: they are compared fast.

@@ -33,8 +33,8 @@ class CellTree {
   // The n classes with the largest scores by their sketches, as they are met. x is drawn as a row.
   const std::vector<BestOf::Found>& find(const Sketch& x, std::size_t n, Search& search) const;
 
-  // Puts a class into the cell nearest to it, out of the one where it was. Its vector is drawn twice,
-  // as a vector and as a row.
+  // Puts a class into the cell nearest to it, out of the one where it was. Its vector is drawn
+  // twice, as a vector and as a row.
   void place(ClassId y, const Sketch& sketch, const Sketch& row, float bias, Search& search);
   // Shows a class where it stands as it is now.
   void redraw(ClassId y, const Sketch& sketch, float bias);
@@ -65,8 +65,8 @@ class CellTree {
 
   NodeId add_node(std::uint32_t level);
   float value(const Node& node, std::size_t slot, std::size_t j) const {
-    return node.scales[slot] * static_cast<float>(node.sketches[int8_position(slot, j, width_)] -
-                                                  kInt8Offset);
+    return node.scales[slot] *
+           static_cast<float>(node.sketches[int8_position(slot, j, width_)] - kInt8Offset);
   }
   void set_entry(Node& node, std::size_t slot, const Sketch& sketch, float bias, std::uint32_t id);
   void move_entry(Node& to, std::size_t to_slot, const Node& from, std::size_t from_slot);

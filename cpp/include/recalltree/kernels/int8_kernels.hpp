@@ -24,7 +24,8 @@ constexpr std::size_t int8_position(std::size_t i, std::size_t j, std::size_t wi
 struct Int8Kernels {
   const char* name;
   // out[i] = query . vector i * (scales[i] * scale) + biases[i], for all vectors of n blocks. Bytes
-  // of the query are -127 to 127; width is a multiple of kInt8Block; blocks, scales and biases are aligned to 64 bytes.
+  // of the query are -127 to 127; width is a multiple of kInt8Block; blocks, scales and biases are
+  // aligned to 64 bytes.
   void (*scores)(const std::int8_t* query, float scale, const std::uint8_t* blocks,
                  const float* scales, const float* biases, std::size_t n, std::size_t width,
                  float* out);
