@@ -12,6 +12,9 @@ namespace {
 constexpr float kMeanScale = 20.0f;  // A
 // AdaGrad's steps at a rate of 1, and what keeps the first of them finite.
 constexpr double kWeightRate = 2.0, kBiasRate = 0.6, kOffset = 0.03;
+// Classes with many rows know more than their mean: steps on weights grow with 1 plus the rows over
+// this number, up to twice as long.
+constexpr double kFewRows = 32.0, kLongestStep = 2.0;
 // A mean is nothing if leaving a row out leaves less than this share of its square.
 constexpr float kRounding = 1e-6f;
 
@@ -78,7 +81,8 @@ float ClassVectors::learn(const float* x, ClassId y, double gradient, double wei
   known.squares = static_cast<float>(kept.squares * known.squares + weight * gradient * gradient);
   const double pace = rate * weight / std::sqrt(known.squares + kOffset);
   known.bias = static_cast<float>(known.bias - kBiasRate * pace * gradient);
-  const auto step = static_cast<float>(-kWeightRate * pace * gradient);
+  const double longer = std::min(kLongestStep, std::sqrt(1.0 + known.rows / kFewRows));
+  const auto step = static_cast<float>(-kWeightRate * longer * pace * gradient);
   add_to_weights(x, y, step, static_cast<float>(kept.weights));
   return step;
 }
