@@ -22,10 +22,11 @@ MAY_INCLUDE = {
     "text": set(),
     "kernels": {"base"},
     "linear": {"base", "kernels"},
+    "cells": {"base", "kernels", "linear"},
     "model": {"base", "kernels", "linear"},
     "paper": {"base", "kernels", "linear", "model"},
-    "voting": {"base", "kernels", "linear", "model", "paper"},
-    "file": {"base", "kernels", "linear", "model", "paper", "voting"},
+    "voting": {"base", "cells", "kernels", "linear", "model", "paper"},
+    "file": {"base", "cells", "kernels", "linear", "model", "paper", "voting"},
 }
 
 MAY_IMPORT_CORE = {

@@ -1,0 +1,92 @@
+// CellTree: a tree with many children per node over class vectors, the "multiway splits" that the
+// paper leaves for later.
+//
+// A cell holds the sketches of at most kCellSize classes side by side, a node above it the sketches
+// of the centres of its children in the same way: a B-tree of directions. A row is compared with
+// everything in the `cells_read` cells nearest to it, which a beam search from the root finds; a
+// small tree is read whole. A cell that is full is split by 2-means.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "recalltree/base/arena.hpp"
+#include "recalltree/base/types.hpp"
+#include "recalltree/cells/best_of.hpp"
+#include "recalltree/cells/sketch.hpp"
+
+namespace recalltree {
+
+class CellTree {
+ public:
+  static constexpr std::size_t kCellSize = 128;
+
+  CellTree(std::size_t sketch_width, std::size_t cells_read);
+
+  // What a search needs and leaves behind. One per thread.
+  struct Search {
+    BestOf best;
+    std::vector<NodeId> nodes;           // of the level that is read, the nearest first
+    std::size_t vectors = 0, cells = 0;  // compared and read, in all
+  };
+  // The n classes with the largest scores by their sketches, as they are met. x is drawn as a row.
+  const std::vector<BestOf::Found>& find(const Sketch& x, std::size_t n, Search& search) const;
+
+  // Puts a class into the cell nearest to it, out of the one where it was. Its vector is drawn
+  // twice, as a vector and as a row.
+  void place(ClassId y, const Sketch& sketch, const Sketch& row, float bias, Search& search);
+  // Shows a class where it stands as it is now.
+  void redraw(ClassId y, const Sketch& sketch, float bias);
+  bool holds(ClassId y) const { return y < at_.size() && at_[y] != kNowhere; }
+  void clear();
+
+  std::size_t n_nodes() const { return nodes_.size(); }
+  std::size_t n_levels() const { return nodes_[root_].level + 1; }
+  NodeId cell_of(ClassId y) const { return at_[y] / kCellSize; }
+  std::size_t size(NodeId id) const { return nodes_[id].size; }
+  std::size_t bytes() const {
+    return arena_.used() + nodes_.capacity() * sizeof(Node) + at_.capacity() * sizeof(at_[0]);
+  }
+
+ private:
+  static constexpr std::uint32_t kNowhere = 0xffffffffu;
+  // Nodes that are followed down to the nearest cell when a class is placed.
+  static constexpr std::size_t kPlaceBeam = 4;
+
+  struct Node {
+    std::uint32_t level = 0, size = 0, changes = 0;
+    NodeId parent = kNoNode;
+    // In one piece of memory, kCellSize of each.
+    std::uint8_t* sketches = nullptr;  // in blocks, as kernels want them
+    float *scales = nullptr, *biases = nullptr;
+    std::uint32_t* ids = nullptr;  // classes of a cell, otherwise nodes
+  };
+
+  NodeId add_node(std::uint32_t level);
+  float value(const Node& node, std::size_t slot, std::size_t j) const {
+    return node.scales[slot] *
+           static_cast<float>(node.sketches[int8_position(slot, j, width_)] - kInt8Offset);
+  }
+  void set_entry(Node& node, std::size_t slot, const Sketch& sketch, float bias, std::uint32_t id);
+  void move_entry(Node& to, std::size_t to_slot, const Node& from, std::size_t from_slot);
+  // After entries came to a node: they know where they are.
+  void tell_place(NodeId id, std::size_t slot);
+  std::size_t slot_in_parent(NodeId id) const;
+  void read(const Sketch& x, std::size_t n, Search& search) const;
+  void descend(const Sketch& x, std::size_t beam, std::size_t cells, Search& search) const;
+  void erase(ClassId y);
+  void insert(NodeId cell, ClassId y, const Sketch& sketch, float bias);
+  NodeId split(NodeId id);
+  Sketch centre(const Node& node) const;
+  void refresh(NodeId id);
+  void note_change(NodeId id);
+
+  std::size_t width_, cells_read_;
+  Arena arena_;
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> at_;  // of each class: cell * kCellSize + slot
+  NodeId root_ = 0;
+};
+
+}  // namespace recalltree

@@ -1,0 +1,101 @@
+#include "recalltree/cells/cells.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace recalltree {
+namespace {
+
+// A candidate that is wrong by less does not learn.
+constexpr double kSmallGradient = 0.003;
+// Where counts fade, a class forgets these parts of its weights, and of the squared gradients that
+// shorten its steps, times the square of how wrong it is.
+constexpr double kForgottenWeights = 0.03, kForgottenSquares = 0.3;
+
+// 1, 2, 3, 4, 6, 8, 12, 16, ...: when the mean of a class may have moved to another cell.
+bool is_time_to_place(std::uint32_t rows) {
+  const std::uint32_t odd = rows % 3 == 0 ? rows / 3 : rows;
+  return (odd & (odd - 1)) == 0;
+}
+
+}  // namespace
+
+Cells::Cells(const CellsConfig& config)
+    : sketch_width_(sketch_width(config.n_features)),
+      whitening_(config.n_features),
+      vectors_(whitening_.width()),
+      tree_(sketch_width_, config.cells_read),
+      first_(whitening_.width()) {}
+
+std::size_t Cells::rows_until_renewal() const {
+  return first_.is_open() ? first_.until_renewal() : std::numeric_limits<std::size_t>::max();
+}
+
+std::span<const ClassId> Cells::find(const float* x, std::size_t n, Scratch& scratch) const {
+  scratch.row_sketch.draw_row(x, sketch_width_);
+  scratch.labels.clear();
+  for (const BestOf::Found& found : tree_.find(scratch.row_sketch, n, scratch.search))
+    scratch.labels.push_back(found.id);
+  return scratch.labels;
+}
+
+void Cells::draw(ClassId y, Sketch& sketch) const {
+  alignas(64) float leading[kSketchWidth];
+  vectors_.combined(y, sketch_width_, leading);
+  sketch.draw_vector(leading, sketch_width_);
+}
+
+void Cells::place(ClassId y, Scratch& scratch) {
+  alignas(64) float leading[kSketchWidth];
+  vectors_.combined(y, sketch_width_, leading);
+  scratch.sketch.draw_vector(leading, sketch_width_);
+  scratch.row_sketch.draw_row(leading, sketch_width_);
+  tree_.place(y, scratch.sketch, scratch.row_sketch, vectors_.bias(y), scratch.search);
+}
+
+void Cells::learn(const float* row, const float* x, std::span<const ClassId> labels,
+                  std::span<const double> gradients, const Lesson& lesson, Scratch& scratch) {
+  if (first_.is_open()) first_.add(row);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (std::fabs(gradients[i]) < kSmallGradient) continue;
+    const double wrong = lesson.forgets ? gradients[i] * gradients[i] : 0.0;
+    const ClassVectors::Kept kept{1.0 - kForgottenWeights * wrong, 1.0 - kForgottenSquares * wrong};
+    const float step = vectors_.learn(x, labels[i], gradients[i], lesson.weight, lesson.rate, kept);
+    if (first_.is_open()) first_.add_step(labels[i], false, step, static_cast<float>(kept.weights));
+    if (labels[i] == lesson.y || !tree_.holds(labels[i])) continue;
+    draw(labels[i], scratch.sketch);
+    tree_.redraw(labels[i], scratch.sketch, vectors_.bias(labels[i]));
+  }
+  if (lesson.counted > 0.0) {
+    vectors_.count(x, lesson.y, lesson.counted);
+    if (first_.is_open()) first_.add_step(lesson.y, true, static_cast<float>(lesson.counted), 1.0f);
+  }
+  if (lesson.counted > 0.0 && is_time_to_place(vectors_.rows(lesson.y))) {
+    place(lesson.y, scratch);
+  } else if (tree_.holds(lesson.y)) {
+    draw(lesson.y, scratch.sketch);
+    tree_.redraw(lesson.y, scratch.sketch, vectors_.bias(lesson.y));
+  }
+  if (first_.is_open() && first_.is_renewal_due()) renew(scratch);
+}
+
+void Cells::renew(Scratch& scratch) {
+  whitening_.learn(first_.rows(), first_.size());
+  AlignedFloats rows(first_.size() * width()), whitened(first_.size() * width());
+  std::copy_n(first_.rows(), first_.size() * width(), rows.data());
+  whiten(rows.data(), first_.size(), whitened.data(), scratch);
+  vectors_.clear_vectors();
+  for (const FirstRows::Step& step : first_.steps()) {
+    const float* const x = whitened.data() + step.row * width();
+    if (step.is_count)
+      vectors_.add_to_mean(x, step.label, step.size);
+    else
+      vectors_.add_to_weights(x, step.label, step.size, step.kept);
+  }
+  tree_.clear();
+  for (ClassId y = 0; y < vectors_.size(); ++y)
+    if (vectors_.is_known(y)) place(y, scratch);
+  if (first_.is_full()) first_.close();
+}
+
+}  // namespace recalltree

@@ -1,0 +1,324 @@
+// Dense rows: kernels, whitening, the tree of cells, and the parts together.
+#include "recalltree/cells/cells.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "recalltree/cells/symmetric_eigen.hpp"
+#include "recalltree/kernels/kernels.hpp"
+
+using namespace recalltree;
+
+namespace {
+
+void sketches_agree_on_all_instruction_sets() {
+  std::mt19937 random(3);
+  std::uniform_int_distribution<int> stored(-kInt8Largest, kInt8Largest), row(-127, 127);
+  std::normal_distribution<float> normal;
+  for (const std::size_t width : {16u, 64u, 128u}) {
+    constexpr std::size_t n = 3;
+    alignas(64) std::int8_t query[128];
+    for (std::int8_t& byte : query) byte = static_cast<std::int8_t>(row(random));
+    AlignedFloats memory(n * kInt8Block * width / sizeof(float));
+    auto* const blocks = reinterpret_cast<std::uint8_t*>(memory.data());
+    AlignedFloats scales(n * kInt8Block), biases(n * kInt8Block);
+    std::vector<float> expected(n * kInt8Block), out(n * kInt8Block);
+    for (std::size_t i = 0; i < n * kInt8Block; ++i) {
+      scales.data()[i] = std::fabs(normal(random));
+      biases.data()[i] = normal(random);
+      std::int32_t dot = 0;
+      for (std::size_t j = 0; j < width; ++j) {
+        const int value = i == 0 ? kInt8Largest : stored(random);
+        blocks[int8_position(i, j, width)] = static_cast<std::uint8_t>(value + kInt8Offset);
+        dot += value * query[j];
+      }
+      expected[i] = static_cast<float>(dot) * (scales.data()[i] * 0.3f) + biases.data()[i];
+    }
+    std::vector<const Int8Kernels*> all{&scalar::int8_table()};
+#if defined(RECALLTREE_X86)
+    for (const std::string& name : simd_levels()) {
+      if (name == "avx2") all.push_back(&avx2::int8_table());
+      if (name == "avx512") all.push_back(&avx512::int8_table());
+    }
+#endif
+    for (const Int8Kernels* variant : all) {
+      std::fill(out.begin(), out.end(), 0.0f);
+      variant->scores(query, 0.3f, blocks, scales.data(), biases.data(), n, width, out.data());
+      assert(std::memcmp(out.data(), expected.data(), out.size() * sizeof(float)) == 0);
+    }
+  }
+}
+
+void check_eigen(const std::vector<double>& matrix, std::size_t n) {
+  std::vector<double> rows = matrix;
+  const std::vector<double> values = symmetric_eigen(rows, n);
+  double size = 0.0;
+  for (const double entry : matrix) size = std::max(size, std::fabs(entry));
+  for (std::size_t i = 0; i < n; ++i) {
+    assert(i == 0 || values[i] <= values[i - 1]);
+    for (std::size_t j = 0; j < n; ++j) {
+      double dot = 0.0, entry = 0.0;
+      for (std::size_t k = 0; k < n; ++k) {
+        dot += rows[i * n + k] * rows[j * n + k];
+        entry += values[k] * rows[k * n + i] * rows[k * n + j];
+      }
+      assert(std::fabs(dot - (i == j)) < 1e-10);
+      assert(std::fabs(entry - matrix[i * n + j]) <= 1e-10 * (size + 1e-300));
+    }
+  }
+}
+
+void eigenvectors_rebuild_the_matrix() {
+  std::mt19937 random(4);
+  std::normal_distribution<double> normal;
+  for (const std::size_t n : {1u, 2u, 3u, 17u, 60u})
+    for (const std::size_t rank : {std::size_t{0}, std::size_t{1}, n / 2, 2 * n})
+      for (const double scale : {1e-150, 1.0, 1e100}) {
+        std::vector<double> matrix(n * n, 0.0);
+        for (std::size_t r = 0; r < rank; ++r) {
+          std::vector<double> v(n);
+          for (double& entry : v) entry = normal(random);
+          for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j < n; ++j) matrix[i * n + j] += scale * v[i] * v[j];
+        }
+        check_eigen(matrix, n);
+      }
+  std::vector<double> identity(25, 0.0);
+  for (std::size_t i = 0; i < 5; ++i) identity[i * 6] = 1.0;
+  check_eigen(identity, 5);
+}
+
+struct Data {
+  std::size_t n, d, width;
+  AlignedFloats rows;
+  std::vector<ClassId> labels;
+
+  Data(std::size_t n, std::size_t d, std::size_t classes, std::uint32_t seed, float noise = 0.3f)
+      : n(n), d(d), width(padded(d)), rows(n * padded(d)) {
+    std::mt19937 random(seed), centres(99);
+    std::normal_distribution<float> normal;
+    std::vector<float> centre(classes * d);
+    for (float& value : centre) value = normal(centres);
+    for (std::size_t i = 0; i < n; ++i) {
+      labels.push_back(static_cast<ClassId>(random() % classes));
+      for (std::size_t j = 0; j < d; ++j)
+        rows.data()[i * width + j] = centre[labels[i] * d + j] + noise * normal(random);
+    }
+  }
+  float* row(std::size_t i) { return rows.data() + i * width; }
+};
+
+void rows_are_whitened_alike_alone_and_together() {
+  for (const std::size_t d : {5u, 40u, 1100u}) {
+    Data data(d > 1000 ? 300 : 200, d, 7, 1);
+    Whitening whitening(d);
+    whitening.learn(data.rows.data(), data.n);
+    AlignedFloats together(data.n * data.width), alone(data.width), scratch;
+    whitening.apply(data.rows.data(), data.n, together.data(), scratch);
+    for (std::size_t i = 0; i < data.n; ++i) {
+      whitening.apply(data.row(i), 1, alone.data(), scratch);
+      const float* const row = together.data() + i * data.width;
+      assert(std::memcmp(alone.data(), row, data.width * sizeof(float)) == 0);
+      double squares = 0.0;
+      for (std::size_t j = 0; j < data.width; ++j) squares += double(row[j]) * row[j];
+      assert(std::fabs(squares - 1.0) < 1e-5);
+    }
+    Whitening copy(d);
+    copy.load(whitening.arrays());
+    copy.apply(data.row(0), 1, alone.data(), scratch);
+    assert(std::memcmp(alone.data(), together.data(), data.width * sizeof(float)) == 0);
+  }
+}
+
+// In the principal directions features are not correlated, and the first vary most.
+void directions_are_principal() {
+  Data data(2000, 6, 500, 2);
+  for (std::size_t i = 0; i < data.n; ++i) data.row(i)[1] = data.row(i)[0] + 0.1f * data.row(i)[1];
+  Whitening whitening(6);
+  whitening.learn(data.rows.data(), data.n);
+  const Whitening::Arrays arrays = whitening.arrays();
+  assert(arrays.position[0] == 0 && arrays.matrix.size() == 6 * 16);
+  // The first direction joins the two features that go together.
+  assert(std::fabs(std::fabs(arrays.matrix[0]) - std::fabs(arrays.matrix[1])) < 0.1);
+  for (std::size_t j = 2; j < 6; ++j)
+    assert(std::fabs(arrays.matrix[j]) < std::fabs(arrays.matrix[0]));
+}
+
+void the_best_are_those_that_sorting_finds() {
+  std::mt19937 random(5);
+  BestOf best;
+  for (int trial = 0; trial < 200; ++trial) {
+    const std::size_t n = 1 + random() % 40;
+    best.begin(n);
+    std::vector<std::pair<int, std::uint32_t>> all;  // minus the score, arrival
+    std::vector<std::vector<std::uint32_t>> ids(random() % 6);
+    for (auto& part : ids) {
+      part.resize(random() % 70 + 1);
+      float* const scores = best.room(part.size());
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        const int score = static_cast<int>(random() % 50) - 25;
+        part[i] = static_cast<std::uint32_t>(all.size());
+        all.emplace_back(-score, part[i]);
+        scores[i] = static_cast<float>(score);
+      }
+      best.offer(part.data(), part.size());
+    }
+    std::sort(all.begin(), all.end());
+    all.resize(std::min(n, all.size()));
+    std::set<std::uint32_t> expected, found;
+    for (const auto& [score, id] : all) expected.insert(id);
+    for (const BestOf::Found& one : best.finish()) found.insert(one.id);
+    assert(found == expected);
+  }
+}
+
+void draw(const float* v, std::size_t width, Sketch& vector, Sketch& row) {
+  vector.draw_vector(v, width);
+  row.draw_row(v, width);
+}
+
+// Classes stand in one cell each, also where all are alike; reading every cell finds what comparing
+// with all of them finds.
+void a_tree_holds_every_class_once(bool alike) {
+  constexpr std::size_t width = 32, K = 3000;
+  Data data(2 * K, width, K, 6);
+  CellTree all(width, K), some(width, 8);
+  CellTree::Search search;
+  for (CellTree* tree : {&all, &some}) {
+    for (std::size_t i = 0; i < 2 * K; ++i) {
+      Sketch vector, row;
+      draw(data.row(alike ? 0 : i), width, vector, row);
+      tree->place(static_cast<ClassId>(i % K), vector, row, alike ? 0.0f : 0.01f * (i % 7), search);
+    }
+    assert(tree->n_levels() == 2);
+    std::vector<std::size_t> sizes(tree->n_nodes(), 0);
+    for (ClassId y = 0; y < K; ++y) {
+      assert(tree->holds(y));
+      ++sizes[tree->cell_of(y)];
+    }
+    std::size_t cells = 0;
+    for (NodeId id = 0; id < tree->n_nodes(); ++id)
+      if (sizes[id] > 0) {
+        assert(tree->size(id) == sizes[id]);
+        ++cells;
+      }
+    assert(cells >= K / CellTree::kCellSize);
+  }
+  if (alike) return;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < 200; ++i) {
+    Sketch vector, row;
+    draw(data.row(K + i), width, vector, row);
+    std::set<std::uint32_t> exact;
+    for (const BestOf::Found& found : all.find(row, 10, search)) exact.insert(found.id);
+    assert(exact.size() == 10 && exact.contains(static_cast<ClassId>(i)));
+    for (const BestOf::Found& found : some.find(row, 10, search)) kept += exact.contains(found.id);
+  }
+  assert(kept > 1000);  // of 2000
+}
+
+// A row after another, with candidates and the gradients of their softmax; `together` rows are
+// whitened at a time.
+struct Learned {
+  Cells cells;
+  Cells::Scratch scratch;
+  std::size_t wrong = 0;
+
+  Learned(Data& data, std::size_t together, int passes = 1) : cells({data.d, 8}) {
+    AlignedFloats whitened(together * data.width);
+    std::vector<ClassId> labels;
+    for (int pass = 0; pass < passes; ++pass)
+      for (std::size_t begin = 0; begin < data.n;) {
+        const std::size_t n = std::min({together, data.n - begin, cells.rows_until_renewal()});
+        cells.whiten(data.row(begin), n, whitened.data(), scratch);
+        for (std::size_t i = 0; i < n; ++i) {
+          const float* const x = whitened.data() + i * data.width;
+          const ClassId y = data.labels[begin + i];
+          cells.grow_to(y + 1);
+          const auto found = cells.find(x, 16, scratch);
+          labels.assign(found.begin(), found.end());
+          auto at = std::find(labels.begin(), labels.end(), y) - labels.begin();
+          if (at == std::ssize(labels)) labels.push_back(y);
+          std::vector<float> scores(labels.size());
+          cells.score(x, labels, {y, pass > 0 ? 1.0 : 0.0}, scores.data(), scratch);
+          const auto best = std::max_element(scores.begin(), scores.end());
+          wrong += best - scores.begin() != at;
+          std::vector<double> gradients(scores.begin(), scores.end());
+          double sum = 0.0;
+          for (double& g : gradients) sum += g = std::exp(g - *best);
+          for (double& g : gradients) g /= sum;
+          gradients[at] -= 1.0;
+          cells.learn(data.row(begin + i), x, labels, gradients,
+                      {.y = y, .counted = pass == 0 ? 1.0 : 0.0}, scratch);
+        }
+        begin += n;
+      }
+  }
+  // Best class and its score, of one row.
+  std::pair<ClassId, float> answer(Data& data, std::size_t i) {
+    AlignedFloats x(data.width);
+    cells.whiten(data.row(i), 1, x.data(), scratch);
+    const auto found = cells.find(x.data(), 16, scratch);
+    std::vector<float> scores(found.size());
+    cells.score(x.data(), found, {}, scores.data(), scratch);
+    const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
+    return {found[best], scores[best]};
+  }
+};
+
+void classes_are_learned() {
+  Data train(6000, 24, 600, 7, 0.5f), test(500, 24, 600, 8, 0.5f);
+  Learned learned(train, 32);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < test.n; ++i) wrong += learned.answer(test, i).first != test.labels[i];
+  assert(wrong < 25);
+}
+
+void one_by_one_equals_together() {
+  Data data(2500, 24, 300, 9, 0.8f);
+  Learned single(data, 1, 2), together(data, 64, 2);
+  assert(single.wrong == together.wrong);
+  for (std::size_t i = 0; i < 200; ++i) assert(single.answer(data, i) == together.answer(data, i));
+}
+
+void bad_rows_have_finite_answers() {
+  for (const float scale : {1e-38f, 1e-20f, 1.0f, 1e18f, 1e38f})
+    for (const int kind : {0, 1, 2, 3}) {
+      Data data(300, 20, 5, 10);
+      for (std::size_t i = 0; i < data.n; ++i)
+        for (std::size_t j = 0; j < data.d; ++j) {
+          float& value = data.row(i)[j];
+          value = kind == 0 ? 0.0f : kind == 1 ? 1.0f : std::clamp(value, -3.0f, 3.0f);
+          value *= kind == 3 && j % 2 == 0 ? 1.0f : scale;
+        }
+      Learned learned(data, 16);
+      for (std::size_t i = 0; i < data.n; ++i)
+        assert(std::isfinite(learned.answer(data, i).second));
+      Data other(20, 20, 5, 11);
+      for (std::size_t i = 0; i < other.n; ++i)
+        assert(std::isfinite(learned.answer(other, i).second));
+    }
+}
+
+}  // namespace
+
+int main() {
+  sketches_agree_on_all_instruction_sets();
+  eigenvectors_rebuild_the_matrix();
+  rows_are_whitened_alike_alone_and_together();
+  directions_are_principal();
+  the_best_are_those_that_sorting_finds();
+  a_tree_holds_every_class_once(false);
+  a_tree_holds_every_class_once(true);
+  classes_are_learned();
+  one_by_one_equals_together();
+  bad_rows_have_finite_answers();
+  std::puts("dense rows are learned");
+}

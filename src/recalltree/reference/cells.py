@@ -1,0 +1,170 @@
+"""Dense rows with many classes: whitened rows, class vectors, and cells that find the candidates.
+
+    score(y | x) = A cos(x', c_y) + w_y · x' + b_y
+    candidates   = the F classes with the largest scores by their sketches, in the nearest cells
+
+A softmax over the candidates gives the gradients by which w and b learn. The class of a row joins
+the candidates if it is missing.
+
+* The whitening is learned from the first rows, anew whenever their number has doubled, and then
+  stays. Class vectors are sums of rows, so they are added up again from newly whitened rows:
+  nothing that was learned is lost.
+* A class is placed anew when it has 1, 2, 3, 4, 6, 8, 12, ... rows. In between its sketch follows
+  its vector where it stands.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .adaptive import softmax
+from .cell_tree import CellTree
+from .class_vectors import ClassVector
+from .whitening import Whitening
+
+# A candidate that is wrong by less does not learn.
+SMALL_GRADIENT = 0.003
+# Where counts fade, a class forgets these parts of its weights, and of the squared gradients that
+# shorten its steps, times the square of how wrong it is.
+FORGOTTEN_WEIGHTS, FORGOTTEN_SQUARES = 0.03, 0.3
+# Rows from which the whitening is learned: the fewest, and the most.
+FEWEST_ROWS, MOST_ROWS, MOST_FLOATS = 8, 2048, 2**24
+
+
+class Step(NamedTuple):
+    """What a class learned from one of the first rows."""
+
+    row: int
+    label: int
+    is_count: bool
+    size: float
+    kept: float
+
+
+def is_time_to_place(rows):
+    """Tell whether the mean of a class may have moved to another cell.
+
+    Examples
+    --------
+    >>> [rows for rows in range(1, 30) if is_time_to_place(rows)]
+    [1, 2, 3, 4, 6, 8, 12, 16, 24]
+    """
+    odd = rows // 3 if rows % 3 == 0 else rows
+    return odd & (odd - 1) == 0
+
+
+class Cells:
+    """The dense part of one-against-some.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    cells_read : int
+        Cells that are read for a row.
+    max_candidates : int
+        F.
+
+    Examples
+    --------
+    >>> cells = Cells(n_features=3)
+    >>> for _ in range(4):
+    ...     for y, x in enumerate(np.eye(3)):
+    ...         cells.learn(x, y)
+    >>> [cells.predict(x) for x in np.eye(3)]
+    [0, 1, 2]
+    """
+
+    def __init__(self, n_features, *, cells_read=64, max_candidates=32):
+        self.n_features = n_features
+        self.cells_read = cells_read
+        self.max_candidates = max_candidates
+        self.whitening = Whitening(n_features)
+        self.classes: dict[int, ClassVector] = {}
+        self.tree = CellTree(cells_read)
+        width = (n_features + 15) // 16 * 16  # rows are padded to whole registers
+        self.most_rows = MOST_ROWS // 2 if width * MOST_ROWS > MOST_FLOATS else MOST_ROWS
+        self.first_rows: list[np.ndarray] = []
+        self.first_steps: list[Step] = []
+
+    def predict(self, x):
+        """Return the class with the largest score; None before anything is learned."""
+        whitened = self.whitening(x)
+        candidates = self.tree.find(whitened, self.max_candidates)
+        return max(candidates, key=lambda y: self.classes[y].score(whitened), default=None)
+
+    def learn(self, x, y, weight=1.0, rate=1.0, first_pass=True, forgets=False):
+        """Learn one row."""
+        whitened = self.whitening(x)
+        candidates = self.tree.find(whitened, self.max_candidates)
+        self.classes.setdefault(y, ClassVector(self.n_features))
+        if y not in candidates:
+            candidates.append(y)
+        own = 0.0 if first_pass else weight
+        scores = [self.classes[z].score(whitened, own * (z == y)) for z in candidates]
+        gradients = softmax(np.array(scores)) - (np.array(candidates) == y)
+        if self.most_rows > 0:
+            self.first_rows.append(x)
+        for label, gradient in zip(candidates, gradients, strict=True):
+            if abs(gradient) >= SMALL_GRADIENT:
+                wrong = gradient**2 if forgets else 0.0
+                kept = 1.0 - FORGOTTEN_WEIGHTS * wrong
+                kept_squares = 1.0 - FORGOTTEN_SQUARES * wrong
+                known = self.classes[label]
+                step = known.learn(whitened, gradient, weight, rate, kept, kept_squares)
+                self.note(label, False, step, kept)
+                if label != y:
+                    self.redraw(label)
+        self.count(whitened, y, weight if first_pass else 0.0)
+        n = len(self.first_rows)
+        if n >= FEWEST_ROWS and n & (n - 1) == 0:
+            self.renew()
+
+    def count(self, whitened, y, weight):
+        """Add a row to the mean of its class, and show the class where it belongs."""
+        if weight > 0:
+            self.classes[y].count(whitened, weight)
+            self.note(y, True, weight, 1.0)
+        if weight > 0 and is_time_to_place(self.classes[y].rows):
+            self.place(y)
+        else:
+            self.redraw(y)
+
+    def place(self, label):
+        """Put a class into the nearest cell."""
+        self.tree.place(label, self.classes[label].combined, self.classes[label].bias)
+
+    def redraw(self, label):
+        """Show a class where it stands as it is now."""
+        if label in self.tree.cell_of:
+            self.tree.redraw(label, self.classes[label].combined, self.classes[label].bias)
+
+    # --- the first rows -----------------------------------------------------------------------
+
+    def note(self, label, is_count, size, kept):
+        """Remember a step that was learned from the latest of the first rows."""
+        if self.most_rows > 0:
+            self.first_steps.append(Step(len(self.first_rows) - 1, label, is_count, size, kept))
+
+    def renew(self):
+        """Learn the whitening from all first rows, and add up class vectors again."""
+        self.whitening.learn(np.array(self.first_rows))
+        whitened = [self.whitening(x) for x in self.first_rows]
+        for known in self.classes.values():
+            known.sum = np.zeros(self.n_features)
+            known.weights = np.zeros(self.n_features)
+        for step in self.first_steps:
+            known = self.classes[step.label]
+            if step.is_count:
+                known.sum = known.sum + step.size * whitened[step.row]
+            else:
+                known.weights = step.kept * known.weights + step.size * whitened[step.row]
+        self.tree = CellTree(self.cells_read)
+        for label in sorted(self.classes):
+            if self.classes[label].rows > 0:
+                self.place(label)
+        if len(self.first_rows) >= self.most_rows:
+            self.most_rows = 0
+            self.first_rows, self.first_steps = [], []
