@@ -115,8 +115,8 @@ def _best_probe(unit: Unit, bench: Bench) -> tuple[dict[str, Any], dict[str, Any
 
 
 TREE, EVERYTHING, LOM = PAPERS
-#: Of a claim of a factor of two.
-ABOUT_TWICE = 2.5
+#: Factors that still count as two, and as far faster.
+ABOUT_TWICE, FAR = 2.5, 20.0
 
 
 def section(records: Sequence[Record]) -> Section:
@@ -210,32 +210,33 @@ def find_costs(page: Section, shown: Comparison) -> None:
     """Add the paper's claims about time and memory."""
 
     def times(other: str, measure: str) -> dict[str, float]:
-        both = [n for n in shown.sets if shown.of(n, TREE) and shown.of(n, other)]
-        return {n: shown.mean(n, TREE, measure) / shown.mean(n, other, measure) for n in both}
+        alike = [p[0] for p in shown.pairs() if p[1:] == ("default", TREE, other)]
+        return {n: shown.mean(n, TREE, measure) / shown.mean(n, other, measure) for n in alike}
 
-    def written(ratios: dict[str, float]) -> str:
-        return ", ".join(f"{number(ratio)} times on {name}" for name, ratio in ratios.items())
+    def written(ratios: dict[str, float], what: str) -> str:
+        return "; ".join(f"{name}: {number(ratio)} times {what}" for name, ratio in ratios.items())
 
     if ratios := times(EVERYTHING, "predict_microseconds"):
         faster = {name: 1 / ratio for name, ratio in ratios.items()}
         page.find(
-            "With 100,000 classes it predicts about 300 times faster than one-against-all",
-            HOLDS if max(faster.values()) > 100 else IN_PART,
-            f"{written(faster)} faster",
+            "The Recall Tree predicts far faster than one-against-all where classes are many (300 "
+            "times on ODP)",
+            HOLDS if max(faster.values()) > FAR else FAILS,
+            written(faster, "faster"),
         )
     if ratios := times(LOM, "predict_microseconds"):
         page.find(
-            "It predicts more slowly than LOMTree",
+            "The Recall Tree predicts more slowly than LOMTree",
             answer_of([ratio > 1 for ratio in ratios.values()]),
-            f"{written(ratios)} the time",
+            written(ratios, "the time"),
         )
     if ratios := times(EVERYTHING, "memory_bytes"):
         full = {n: r for n, r in ratios.items() if n_negatives(shown.of(n, EVERYTHING)[0]) > 1e9}
         if full:
             page.find(
-                "It takes at most twice the memory of one-against-all",
+                "The Recall Tree takes at most twice the memory of one-against-all",
                 answer_of([ratio < ABOUT_TWICE for ratio in full.values()]),
-                written(full),
+                written(full, "the memory"),
             )
 
 
