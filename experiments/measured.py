@@ -154,11 +154,11 @@ def is_recalled(model: Any, X: Any, y: np.ndarray) -> np.ndarray:
 
 def stop_nodes(model: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the node where each row stops, and its depth."""
-    core, matrix, _ = model._check_new(X)
+    fitted, matrix, _ = model._check_new(X)
     nodes, depths = [], []
     for start in range(0, matrix.shape[0], BLOCK_ROWS):
         stop = min(start + BLOCK_ROWS, matrix.shape[0])
-        indptr, path = core.route(slice_rows(matrix, start, stop))
+        indptr, path = fitted.core.route(slice_rows(matrix, start, stop))
         nodes.append(np.asarray(path)[indptr[1:] - 1])
         depths.append(np.diff(indptr) - 1)
     return np.concatenate(nodes), np.concatenate(depths)
@@ -190,5 +190,5 @@ def _stops(model: Any, found: Tested) -> dict[str, Any]:
         "bound_judged": n_judged / found.n,
         "n_nodes": model.tree_.n_nodes,
         "depth": model.tree_.max_depth,
-        "max_candidates": int(model._fitted_core().max_candidates_now),
+        "max_candidates": int(model._check_fitted().core.max_candidates_now),
     }

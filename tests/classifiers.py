@@ -66,7 +66,7 @@ def digits(n=400):
 
 def snapshot(clf):
     """Return everything that a fitted estimator is, in a form that can be compared."""
-    attributes = {name: value for name, value in vars(clf).items() if name != "_learning_lock"}
+    attributes = dict(vars(clf))
     fitted = attributes.pop("_fitted", None)
     if fitted is not None:
         attributes |= vars(fitted)

@@ -27,6 +27,10 @@ def options_of(command):
     return {p.name: p for p in cli.commands[command].params if isinstance(p, click.Option)}
 
 
+def test_every_estimator_has_its_table():
+    assert {name: kind._parameters for name, kind in CLASSIFIERS.items()} == ALGORITHMS
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_train_has_every_parameter_of_the_estimators_with_its_default(algorithm):
     options = options_of("train")

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,7 +94,8 @@ def test_zero_weights_are_left_out():
     state = {name: array.copy() for name, array in clf._core.state().items()}
     state["predictors.weights"][::3] = 0
     state["routers.weights"][-9:] = -0.0
-    clf._core = type(clf._core).from_state(state, **clf._core.config)
+    core = type(clf._core).from_state(state, **clf._core.config)
+    clf._fitted = replace(clf._fitted, core=core)
     small = clf.compact()
     report = small.compact_report_
     names = ("predictors", "routers", "path")
@@ -119,7 +121,8 @@ def test_weights_beyond_float16():
     clf = RecallTreeClassifier(learning_rate=1e8, loss="squared", max_candidates=3).fit(X, y)
     state = {name: array.copy() for name, array in clf._core.state().items()}
     state["predictors.weights"][0, 0] = 1e5
-    clf._core = type(clf._core).from_state(state, **clf._core.config)
+    core = type(clf._core).from_state(state, **clf._core.config)
+    clf._fitted = replace(clf._fitted, core=core)
     with pytest.raises(ValueError, match=r"float16.*1e\+05.*bfloat16"):
         clf.compact("float16")
     clf.compact("bfloat16")

@@ -28,12 +28,6 @@ MAY_INCLUDE = {
     "file": {"base", "kernels", "linear", "model", "paper", "voting"},
 }
 
-# Includes that still go up, one by one. None may be added.
-STILL_GO_UP = {
-    "key_forest.cpp": {"file"},  # loading goes through the view that checks
-    "one_against_some_state.cpp": {"file"},
-}
-
 MAY_IMPORT_CORE = {
     "__init__",
     "estimators",
@@ -82,7 +76,7 @@ def test_both_halves_of_the_core_have_these_folders():
 def test_a_folder_includes_only_those_below(path):
     own = path.parent.name
     included = re.findall(r"^recalltree/(\w+)/", "\n".join(includes(path)), re.MULTILINE)
-    assert set(included) <= {own} | MAY_INCLUDE[own] | STILL_GO_UP.get(path.name, set())
+    assert set(included) <= {own} | MAY_INCLUDE[own]
 
 
 def header_name(path: Path) -> str:

@@ -4,6 +4,8 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 
 def run(code: str) -> str:
     done = subprocess.run(
@@ -58,3 +60,39 @@ def test_version_is_the_installed_one():
     import recalltree
 
     assert recalltree.__version__ == version("recalltree")
+
+
+#: What takes long to import.
+HEAVY = ("sklearn", "scipy", "pandas", "pyarrow", "rich", "matplotlib")
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["train", "--help"]])
+def test_help_and_version_import_nothing_that_takes_long(arguments):
+    loaded = run(f"""
+        import sys
+        from recalltree.cli import main
+
+        assert main({arguments!r}) == 0
+        print("loaded:", *sys.modules)
+    """)
+    loaded = loaded.rpartition("loaded:")[2].split()
+    assert "click" in loaded
+    assert not [module for module in HEAVY if module in loaded]
+
+
+def test_names_are_imported_when_they_are_asked_for():
+    run("""
+        import sys
+        import recalltree
+
+        assert "sklearn" not in sys.modules
+        assert recalltree.readers.open_rows.__name__ == "open_rows"
+        assert recalltree.RecallTreeClassifier.__name__ == "RecallTreeClassifier"
+        assert "sklearn" in sys.modules
+        for name in recalltree.__all__:
+            getattr(recalltree, name)
+        try:
+            recalltree.nothing
+        except AttributeError as error:
+            assert "has no attribute 'nothing'" in str(error)
+    """)

@@ -112,19 +112,19 @@ void bind_prediction(nb::class_<Model>& c) {
           return out;
         }));
   c.def_prop_ro("work", reading(+[](const Model& m) {
-    const Work w = m.work();
-    nb::dict out;
-    out["examples_learned"] = w.examples_learned;
-    out["examples_predicted"] = w.examples_predicted;
-    out["router_evaluations"] = w.router_evaluations;
-    out["predictor_evaluations"] = w.predictor_evaluations;
-    out["progressive_evaluations"] = w.progressive_evaluations;
-    out["histogram_touches"] = w.histogram_touches;
-    out["pair_lookups"] = w.pair_lookups;
-    out["pairs_found"] = w.pairs_found;
-    out["pairs_changed"] = w.pairs_changed;
-    return out;
-  }));
+                  const Work w = m.work();
+                  nb::dict out;
+                  out["examples_learned"] = w.examples_learned;
+                  out["examples_predicted"] = w.examples_predicted;
+                  out["router_evaluations"] = w.router_evaluations;
+                  out["predictor_evaluations"] = w.predictor_evaluations;
+                  out["progressive_evaluations"] = w.progressive_evaluations;
+                  out["histogram_touches"] = w.histogram_touches;
+                  out["pair_lookups"] = w.pair_lookups;
+                  out["pairs_found"] = w.pairs_found;
+                  out["pairs_changed"] = w.pairs_changed;
+                  return out;
+                }));
   c.def_prop_ro("n_examples", reading(+[](const Model& m) { return m.n_examples(); }));
   c.def_prop_ro("n_classes", reading(+[](const Model& m) { return m.n_classes(); }));
   c.def_prop_ro("n_classes_seen", reading(+[](const Model& m) { return m.n_classes_seen(); }));
@@ -164,10 +164,7 @@ void bind_learning(nb::class_<Model>& c) {
       [](nb::dict state, nb::kwargs config) {
         nb::object made = nb::type<Model>()(**config);
         Model& model = nb::cast<Model&>(made);
-        if constexpr (std::is_void_v<Mapped>)
-          model.load(to_state(state));
-        else
-          load_checked<Mapped>(model, to_state(state));
+        load_checked<Mapped>(model, to_state(state));
         return made;
       },
       "state"_a, "config"_a);
@@ -185,7 +182,7 @@ void bind_mapped(nb::class_<Model>& c) {
 }
 
 // Mapped: the view that checks the state of a learner.
-template <class Mapped = void, class Model>
+template <class Mapped, class Model>
 void bind_common(nb::class_<Model>& c) {
   bind_prediction(c);
   if constexpr (std::is_base_of_v<MappedModel, Model>)

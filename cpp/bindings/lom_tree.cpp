@@ -56,30 +56,26 @@ template <class Model>
 void bind_views(nb::class_<Model>& c) {
   c.def_prop_ro("config", &config_of<Model>)
       .def("tree", reading(&tree<Model>))
-      .def(
-          "histogram",
-          reading(+[](const Model& t, std::size_t n) {
-            check_node(n, t.n_nodes());
-            return labels_and_counts(t.leaf_labels(static_cast<NodeId>(n)));
-          }),
-          "node"_a)
-      .def(
-          "margins",
-          reading(+[](const Model& t, std::size_t n) {
-            check_node(n, t.n_nodes());
-            const LOMTree::Node& node = t.node(static_cast<NodeId>(n));
-            std::vector<std::uint32_t> labels;
-            std::vector<double> sums, weights;
-            if (!node.is_leaf())  // which has counts instead
-              for (const LabelSums::Entry& entry : node.labels.in_order_of_arrival()) {
-                labels.push_back(entry.label);
-                sums.push_back(entry.sum);
-                weights.push_back(entry.weight);
-              }
-            return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(sums)),
-                                  to_numpy(std::move(weights)));
-          }),
-          "node"_a);
+      .def("histogram", reading(+[](const Model& t, std::size_t n) {
+             check_node(n, t.n_nodes());
+             return labels_and_counts(t.leaf_labels(static_cast<NodeId>(n)));
+           }),
+           "node"_a)
+      .def("margins", reading(+[](const Model& t, std::size_t n) {
+             check_node(n, t.n_nodes());
+             const LOMTree::Node& node = t.node(static_cast<NodeId>(n));
+             std::vector<std::uint32_t> labels;
+             std::vector<double> sums, weights;
+             if (!node.is_leaf())  // which has counts instead
+               for (const LabelSums::Entry& entry : node.labels.in_order_of_arrival()) {
+                 labels.push_back(entry.label);
+                 sums.push_back(entry.sum);
+                 weights.push_back(entry.weight);
+               }
+             return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(sums)),
+                                   to_numpy(std::move(weights)));
+           }),
+           "node"_a);
 }
 
 template <class Model>

@@ -7,6 +7,7 @@
 #include "learner.hpp"
 #include "learners.hpp"
 #include "recalltree/file/mapped_one_against_some.hpp"
+#include "recalltree/model/explanation.hpp"
 #include "tree_views.hpp"
 #include "weights.hpp"
 
@@ -58,26 +59,27 @@ nb::dict predictor(const Model& model, ClassId y) {
   const std::size_t n = model.config().learner.n_features;
   std::vector<float> weights(n), accumulators(n);
   std::vector<double> counts(n);
-  model.visit_class(y, [&](std::uint32_t key, float count, float weight, float accumulator) {
-    if (key >= n) return;
-    counts[key] = count / model.unit();
-    weights[key] = weight;
-    accumulators[key] = accumulator;
-  });
-  if (!model.rules().weights_in_pairs) {
-    const ModelContents row = model.predictors().contents(y);
+  model.store().visit_class(y,
+                            [&](std::uint32_t key, float count, float weight, float accumulator) {
+                              if (key >= n) return;
+                              counts[key] = count / model.store().decay_unit();
+                              weights[key] = weight;
+                              accumulators[key] = accumulator;
+                            });
+  if (!model.store().rules.weights_in_pairs) {
+    const ModelContents row = model.store().predictors().contents(y);
     weights = row.weights;
     accumulators = row.accumulators;
   }
-  const ClassView view = model.class_view(y);
+  const auto sums = model.store().counts_of(y);
   nb::dict out;
-  out["examples"] = view.examples;
-  out["count"] = view.count;
+  out["examples"] = sums.examples / model.store().decay_unit();
+  out["count"] = sums.count / model.store().decay_unit();
   out["counts"] = to_numpy(std::move(counts));
   out["weights"] = to_numpy(std::move(weights));
   out["accumulators"] = to_numpy(std::move(accumulators));
-  out["bias"] = view.bias;
-  out["bias_accumulator"] = view.bias_accumulator;
+  out["bias"] = model.store().terms(y).bias;
+  out["bias_accumulator"] = sums.bias_accumulator;
   return out;
 }
 
@@ -87,12 +89,13 @@ nb::dict histogram(const OneAgainstSome& model, std::uint32_t feature) {
   std::vector<double> counts;
   double examples = 0.0;
   float weight = 1.0f;
-  if (const auto* key = model.histograms().find(feature)) {
-    examples = key->examples / model.unit();
-    weight = key->weight;
-    for (const auto& entry : key->top(key->size)) {
+  if (const auto* key = model.store().histograms.find(feature)) {
+    const double unit = model.store().decay_unit();
+    examples = key->examples / unit;
+    weight = key->weight.value;
+    for (const auto& entry : key->labels()) {
       labels.push_back(entry.label);
-      counts.push_back(double(entry.root) * double(entry.root) / model.unit());
+      counts.push_back(double(entry.root) * double(entry.root) / unit);
     }
   }
   nb::dict out;
@@ -103,37 +106,49 @@ nb::dict histogram(const OneAgainstSome& model, std::uint32_t feature) {
   return out;
 }
 
+// Of the pairs and the entries of histograms: the bytes they take, and the most that were ever
+// taken from the system for them.
 nb::dict pairs_memory(const OneAgainstSome& model) {
-  const auto [used, most_held] = model.pairs_memory();
+  const Arena& histograms = model.store().histograms.arena();
+  const Arena& pairs = model.store().pairs.arena();
   nb::dict out;
-  out["used"] = used;
-  out["most_held"] = most_held;
+  out["used"] = histograms.used() + pairs.used();
+  out["most_held"] = histograms.most_held() + pairs.most_held();
   return out;
 }
 
 nb::dict node(const OneAgainstSome& model, NodeId n) {
-  check_node(n, model.forest().n_nodes());
-  const KeyNode& node = model.forest().node(n);
-  nb::dict out = row_dict(model.forest().routers(), node.router, model.config().learner.n_features);
+  const KeyForest& forest = model.store().forest;
+  check_node(n, forest.tree().size());
+  const KeyNode& node = forest.tree()[n];
+  nb::dict out = row_dict(forest.routers(), node.router, model.config().learner.n_features);
   std::vector<std::uint32_t> labels;
   std::vector<double> counts;
   for (const auto& entry : node.histogram.entries()) {
     labels.push_back(entry.label);
-    counts.push_back(entry.count() / model.unit());
+    counts.push_back(entry.count() / model.store().decay_unit());
   }
   out["left"] = static_cast<std::int32_t>(node.left.load());
   out["right"] = static_cast<std::int32_t>(node.right.load());
   out["depth"] = node.depth;
-  out["passed"] = node.passed / model.unit();
+  out["passed"] = node.passed / model.store().decay_unit();
   out["labels"] = to_numpy(std::move(labels));
   out["counts"] = to_numpy(std::move(counts));
   return out;
 }
 
 template <class Model>
+nb::tuple frequent_classes(const Model& model) {
+  const std::vector<double> examples = model.class_examples();
+  std::vector<std::pair<ClassId, double>> all;
+  for (const ClassId y : model.frequent_classes()) all.emplace_back(y, examples[y]);
+  return labels_and_counts(all);
+}
+
+template <class Model>
 nb::object key_nodes(const Model& model, const HeldRows& x) {
   const Rows& rows = the_row(model, x, model.config().learner.n_features);
-  return to_numpy(share_votes(model, rows, 0, {}).nodes);
+  return to_numpy(explain_votes(model, rows, 0, {}).nodes);
 }
 
 template <class Model>
@@ -141,7 +156,7 @@ nb::dict explain_classes(const Model& model, const HeldRows& x, Vector<std::uint
   const Rows& rows = the_row(model, x, model.config().learner.n_features);
   const std::vector<ClassId> classes(ids.data(), ids.data() + ids.shape(0));
   for (const ClassId y : classes) check_class(model, y);
-  VoteShares found = share_votes(model, rows, 0, classes);
+  VoteShares found = explain_votes(model, rows, 0, classes);
   const std::vector<std::size_t> by_feature{classes.size(), found.features.size()};
   const std::vector<std::size_t> by_node{classes.size(), found.nodes.size()};
   nb::dict out;
@@ -169,16 +184,19 @@ void bind(nb::module_& m, const char* name) {
       "memory_budget"_a = standard.memory_budget, "feature_dropout"_a = standard.feature_dropout);
   c.def_prop_ro("config", &config_of<Model>)
       .def("predictor", reading(&predictor<Model>), "class_id"_a)
-      .def("class_examples",
-           reading(+[](const Model& t) { return to_numpy(t.class_examples()); }))
-      .def("frequent_classes",
-           reading(+[](const Model& t) { return labels_and_counts(t.frequent_classes()); }))
+      .def("class_examples", reading(+[](const Model& t) { return to_numpy(t.class_examples()); }))
+      .def("frequent_classes", reading(&frequent_classes<Model>))
       .def("key_nodes", reading(&key_nodes<Model>), "rows"_a)
       .def("explain_classes", reading(&explain_classes<Model>), "rows"_a, "class_ids"_a)
-      .def_prop_ro("n_nodes", reading(+[](const Model& t) { return t.forest().n_nodes(); }))
-      .def_prop_ro("max_candidates_now", reading(+[](const Model& t) { return t.max_candidates(); }))
-      .def_prop_ro("vote_scales", reading(+[](const Model& t) { return t.vote_scales(); }));
-  bind_common(c);
+      .def_prop_ro("n_nodes",
+                   reading(+[](const Model& t) { return t.store().forest.tree().size(); }))
+      .def_prop_ro("max_candidates_now",
+                   reading(+[](const Model& t) { return t.max_candidates(); }))
+      .def_prop_ro("vote_scales", reading(+[](const Model& t) {
+                     const VoteScales scales = t.store().scales();
+                     return std::tuple(scales.affinity, scales.share, scales.nodes);
+                   }));
+  bind_common<MappedOneAgainstSome>(c);
   if constexpr (std::is_same_v<Model, OneAgainstSome>)
     c.def("histogram", reading(&histogram), "feature"_a)
         .def("node", reading(&node), "node"_a)

@@ -29,8 +29,8 @@ auto reading(Result (*read)(const Model&, Arguments...)) {
   };
 }
 
-// What model.reading() and model.learning() return, for `with`: several calls see the same moment of
-// the model, or other threads see nothing of what happens before the end.
+// What model.reading() and model.learning() return, for `with`: several calls see the same moment
+// of the model, or other threads see nothing of what happens before the end.
 struct Moment {
   nanobind::object owner;
   ModelLock* lock;

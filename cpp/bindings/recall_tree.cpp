@@ -86,25 +86,22 @@ void bind_views(nb::class_<Model>& c) {
   c.def_prop_ro("config", &config_of<Model>)
       .def("predictor", reading(&predictor<Model>), "class_id"_a)
       .def("tree", reading(&tree<Model>))
-      .def(
-          "histogram",
-          reading(+[](const Model& t, std::size_t n) {
-            check_node(n, t.n_nodes());
-            return labels_and_counts(t.ranked_labels(static_cast<NodeId>(n)));
-          }),
-          "node"_a)
+      .def("histogram", reading(+[](const Model& t, std::size_t n) {
+             check_node(n, t.n_nodes());
+             return labels_and_counts(t.ranked_labels(static_cast<NodeId>(n)));
+           }),
+           "node"_a)
 
-      .def(
-          "interaction",
-          reading(+[](const Model& t, ClassId y, std::size_t n) {
-            check_class(t, y);
-            check_node(n, t.n_nodes());
-            return row_dict(t.interactions(), t.interaction_row(y, static_cast<NodeId>(n)),
-                            t.config().learner.n_features);
-          }),
-          "class_id"_a, "node"_a)
-      .def_prop_ro("max_candidates_now",
-                   reading(+[](const Model& t) { return t.limits(t.n_classes_seen()).max_candidates; }))
+      .def("interaction", reading(+[](const Model& t, ClassId y, std::size_t n) {
+             check_class(t, y);
+             check_node(n, t.n_nodes());
+             return row_dict(t.interactions(), t.interaction_model(y, static_cast<NodeId>(n)),
+                             t.config().learner.n_features);
+           }),
+           "class_id"_a, "node"_a)
+      .def_prop_ro("max_candidates_now", reading(+[](const Model& t) {
+                     return t.limits(t.n_classes_seen()).max_candidates;
+                   }))
       .def_prop_ro("max_depth_now",
                    reading(+[](const Model& t) { return t.limits(t.n_classes_seen()).max_depth; }));
 }

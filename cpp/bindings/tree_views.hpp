@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "recalltree/base/types.hpp"
 #include "reading.hpp"
+#include "recalltree/base/types.hpp"
 #include "rows.hpp"
 #include "weights.hpp"
 
@@ -54,14 +54,12 @@ nb::tuple routes(const Model& m, const HeldRows& x) {
 template <class Model>
 void bind_routers(nb::class_<Model>& c) {
   c.def("route", reading(&routes<Model>), "rows"_a);
-  c.def(
-      "router",
-      reading(+[](const Model& m, std::size_t n) {
-        check_node(n, m.n_nodes());
-        return row_dict(m.routers(), m.router(static_cast<NodeId>(n)),
-                        m.config().learner.n_features);
-      }),
-      "node"_a);
+  c.def("router", reading(+[](const Model& m, std::size_t n) {
+          check_node(n, m.n_nodes());
+          return row_dict(m.routers(), m.router(static_cast<NodeId>(n)),
+                          m.config().learner.n_features);
+        }),
+        "node"_a);
 }
 
 }  // namespace recalltree::bindings

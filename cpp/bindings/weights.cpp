@@ -4,9 +4,9 @@ namespace recalltree::bindings {
 
 nb::dict row_dict(const ModelContents& row, std::size_t n_features) {
   std::vector<float> values(n_features, 0.0f), accumulators(n_features, 0.0f);
-  for (std::size_t k = 0; k < row.keys.size(); ++k) {
-    values[row.keys[k]] = row.weights[k];
-    accumulators[row.keys[k]] = row.accumulators[k];
+  for (std::size_t k = 0; k < row.features.size(); ++k) {
+    values[row.features[k]] = row.weights[k];
+    accumulators[row.features[k]] = row.accumulators[k];
   }
   nb::dict out;
   out["weights"] = to_numpy(std::move(values));
@@ -17,7 +17,8 @@ nb::dict row_dict(const ModelContents& row, std::size_t n_features) {
 }
 
 void put_path(nb::dict& out, const ModelContents& path) {
-  out["path_nodes"] = to_numpy(std::vector<std::int32_t>(path.keys.begin(), path.keys.end()));
+  out["path_nodes"] =
+      to_numpy(std::vector<std::int32_t>(path.features.begin(), path.features.end()));
   out["path_weights"] = to_numpy(path.weights);
   out["path_accumulators"] = to_numpy(path.accumulators);
 }

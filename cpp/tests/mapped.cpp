@@ -12,9 +12,11 @@
 #include "recalltree/file/mapped_one_against_all.hpp"
 #include "recalltree/file/mapped_one_against_some.hpp"
 #include "recalltree/file/mapped_recall_tree.hpp"
+#include "recalltree/model/explanation.hpp"
 #include "recalltree/paper/lom_tree.hpp"
 #include "recalltree/paper/one_against_all.hpp"
 #include "recalltree/paper/recall_tree.hpp"
+#include "recalltree/voting/one_against_some.hpp"
 
 using namespace recalltree;
 
@@ -85,11 +87,11 @@ void use(const Model& model, bool sparse) {
         model.leaf_labels(n);
     }
   }
-  if constexpr (requires { model.rules(); }) {
-    share_votes(model, data().rows(sparse), 0, {0, 1, 2});
+  if constexpr (requires { model.store(); }) {
+    explain_votes(model, data().rows(sparse), 0, {0, 1, 2});
     model.frequent_classes();
     model.class_examples();
-    model.visit_class(0, [](std::uint32_t, float, float, float) {});
+    model.store().visit_class(0, [](std::uint32_t, float, float, float) {});
   } else if constexpr (requires { model.predictors(); }) {
     model.predictors().contents(0);
   }

@@ -43,7 +43,7 @@ def run(unit: Unit, bench: Bench) -> dict[str, Any]:
             return {"n_train": task.n_train, "left_out": "is less than what cannot be forgotten"}
     model = make_model("one-against-some", unit["seed"], memory_budget=budget)
     found = learn(model, task, unit["seed"])
-    core = model._fitted_core()
+    core = model._check_fitted().core
     pairs = core.pairs_memory
     fixed = found["memory_bytes"] - pairs["used"]
     return {

@@ -17,8 +17,8 @@ from recalltree.validation import slice_rows
 
 def path_matrix(model: Any, X: Any) -> sp.csr_array:
     """Return path_T(x) of each row: 1 for the nodes that it passes, the root included."""
-    core, matrix, _ = model._check_new(X)
-    indptr, nodes = core.route(slice_rows(matrix, 0, matrix.shape[0]))
+    fitted, matrix, _ = model._check_new(X)
+    indptr, nodes = fitted.core.route(slice_rows(matrix, 0, matrix.shape[0]))
     ones = np.ones(len(nodes))
     return sp.csr_array((ones, nodes, indptr), shape=(matrix.shape[0], model.tree_.n_nodes))
 

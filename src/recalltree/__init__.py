@@ -1,15 +1,19 @@
 """Online classification among very many classes, with work that does not grow with their number."""
 
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from recalltree import _core
-from recalltree.estimators import (
-    LOMTreeClassifier,
-    OneAgainstAllClassifier,
-    OneAgainstSomeClassifier,
-    RecallTreeClassifier,
-    load,
-)
+from recalltree.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from recalltree.estimators import (
+        LOMTreeClassifier,
+        OneAgainstAllClassifier,
+        OneAgainstSomeClassifier,
+        RecallTreeClassifier,
+        load,
+    )
 
 __version__ = version("recalltree")
 
@@ -22,6 +26,18 @@ __all__ = [
     "load",
     "simd",
 ]
+
+# The classifiers stand on scikit-learn, which takes a second to import.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "LOMTreeClassifier": "estimators",
+        "OneAgainstAllClassifier": "estimators",
+        "OneAgainstSomeClassifier": "estimators",
+        "RecallTreeClassifier": "estimators",
+        "load": "estimators",
+    },
+)
 
 
 def simd() -> str:

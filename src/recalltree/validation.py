@@ -18,11 +18,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from recalltree._core import Rows
+from recalltree.parameters import MAX_FEATURES
 
 _DTYPES = [np.float32, np.float64]
-
-#: A model keeps the range of every feature, 4 bytes each, sparse or not.
-MAX_FEATURES = 2**29
 
 
 @dataclass(frozen=True)

@@ -48,9 +48,7 @@ void MappedLOMTree::check_tree() {
 void MappedLOMTree::check() const {
   MappedModel::check();
   routers_->check();
-  check_finite(arrays_.min_count, "tree.min_count");
-  check_finite(arrays_.margins, "tree.margins");
-  check_finite(arrays_.values, "labels.values");
+  check_finite_fields(arrays_);
   std::vector<NodeId> listed_at(n_classes(), kNoNode);
   for (NodeId n = 0; n < n_nodes(); ++n)
     for (std::size_t i = arrays_.offsets[n]; i < arrays_.offsets[n + 1]; ++i) {

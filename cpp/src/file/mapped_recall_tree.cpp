@@ -49,7 +49,7 @@ void MappedRecallTree::check() const {
   require(std::isfinite(decay_unit_) && decay_unit_ > 0.0, "'tree.decay_origin' is out of range");
 }
 
-ModelId MappedRecallTree::interaction_row(ClassId y, NodeId n) const {
+ModelId MappedRecallTree::interaction_model(ClassId y, NodeId n) const {
   const std::uint64_t key = std::uint64_t{n} << 32 | y;
   const auto it = std::lower_bound(interaction_keys_.begin(), interaction_keys_.end(), key);
   if (it == interaction_keys_.end() || *it != key) return kNoModel;

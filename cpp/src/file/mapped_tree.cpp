@@ -9,7 +9,7 @@ namespace recalltree {
 MappedTree::MappedTree(const State& state, std::size_t n_roots, std::size_t n_classes)
     : n_classes_(n_classes) {
   view_fields(arrays_, state);
-  has_arrivals_ = state.has("histograms.arrivals");
+  has_arrivals_ = has_learning_fields(arrays_, state);
   check_links(n_roots);
   check_offsets(arrays_.offsets, arrays_.labels.size(), "histograms.offsets");
   check_class_ids(arrays_.labels, n_classes, "histograms.labels");
@@ -41,8 +41,7 @@ void MappedTree::check_routers(std::size_t n_routers) const {
 }
 
 void MappedTree::check() const {
-  check_finite(arrays_.counts, "histograms.counts");
-  check_finite(arrays_.sums, "histograms.sums");
+  check_finite_fields(arrays_);
   std::vector<NodeId> counted_at(n_classes_, kNoNode);
   std::vector<bool> arrived;
   for (NodeId n = 0; n < size(); ++n) {
@@ -63,10 +62,6 @@ void MappedTree::check() const {
       arrived[arrival] = true;
     }
   }
-}
-
-std::size_t MappedTree::node_bytes() const {
-  return arrays_.left.size_bytes() * 5 + arrays_.offsets.size_bytes() + arrays_.sums.size_bytes();
 }
 
 }  // namespace recalltree

@@ -1,20 +1,8 @@
 #include "recalltree/file/state_checks.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace recalltree {
-namespace {
-
-template <class Value>
-void check_all_finite(std::span<const Value> values, const char* name) {
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!std::isfinite(values[i]))
-      throw std::invalid_argument(std::string("state: '") + name + "' holds " +
-                                  std::to_string(values[i]) + " at position " + std::to_string(i));
-}
-
-}  // namespace
 
 void check_offsets(std::span<const std::uint64_t> offsets, std::size_t end, const char* name) {
   if (offsets.empty() || offsets.front() != 0 || offsets.back() != end ||
@@ -29,13 +17,6 @@ void check_class_ids(std::span<const std::uint32_t> ids, std::size_t n_classes, 
   if (!ids.empty() && largest >= n_classes)
     throw std::invalid_argument(std::string("state: '") + name + "' names class " +
                                 std::to_string(largest) + " of " + std::to_string(n_classes));
-}
-
-void check_finite(std::span<const double> values, const char* name) {
-  check_all_finite(values, name);
-}
-void check_finite(std::span<const float> values, const char* name) {
-  check_all_finite(values, name);
 }
 
 }  // namespace recalltree

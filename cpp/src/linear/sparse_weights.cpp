@@ -9,10 +9,6 @@
 
 namespace recalltree {
 
-ModelId SparseWeights::add_model() {
-  return static_cast<ModelId>(rows_.add([](Row&) {}));
-}
-
 ModelId SparseWeights::add_model_near(ModelId neighbour) {
   constexpr ModelId n = SparseColumn::kNeighbours;
   std::size_t group = neighbour / n;
@@ -33,75 +29,72 @@ ModelId SparseWeights::add_model_near(ModelId neighbour) {
   return static_cast<ModelId>(group) * n + static_cast<ModelId>(at);
 }
 
-void SparseWeights::release(ModelId row) {
+void SparseWeights::release(ModelId model) {
   constexpr ModelId n = SparseColumn::kNeighbours;
-  const std::size_t group = row / n;
-  rows_[row].bias = rows_[row].bias_accumulator = 0.0f;
-  rows_[row].retired = false;
+  const std::size_t group = model / n;
+  models_[model].bias = models_[model].bias_accumulator = 0.0f;
+  models_[model].retired = false;
   if (group >= free_.size()) free_.resize(group + 1, 0);
-  free_[group] |= static_cast<std::uint8_t>(1u << row % n);
+  free_[group] |= static_cast<std::uint8_t>(1u << model % n);
   if (free_[group] == (1u << n) - 1) free_groups_.push_back(group);
 }
 
 void SparseWeights::make_room(SparseColumn& column, std::size_t more) {
-  if (!column.has_room_for(column.n_rows + more))
-    rebuild(column, SparseColumn::buckets_for(column.n_rows + more));
+  if (!column.has_room_for(column.n_models + more))
+    rebuild(column, SparseColumn::buckets_for(column.n_models + more));
 }
 
-// Moves a column to another number of buckets, without the slots of retired rows.
+// Moves a column to another number of buckets, without the slots of retired models.
 void SparseWeights::rebuild(SparseColumn& column, std::size_t n_buckets) {
   SparseColumn larger;
   larger.buckets =
       static_cast<SparseColumn::Bucket*>(arena_.allocate(SparseColumn::bytes(n_buckets)));
   larger.n_buckets = static_cast<std::uint32_t>(n_buckets);
-  visit(column,
-        [&](ModelId row, float value, float accumulated) { larger.put(row, value, accumulated); });
-  // What was not put again belonged to retired rows.
-  for (std::size_t b = 0; larger.n_rows < column.n_rows && b < column.n_buckets; ++b)
-    for (const std::uint32_t id : column.buckets[b].rows_plus_1)
-      if (id != 0 && rows_[id - 1].retired) {
-        rows_[id - 1].n_slots.fetch_sub(1, std::memory_order_relaxed);
+  visit(column, [&](ModelId model, float value, float accumulated) {
+    larger.put(model, value, accumulated);
+  });
+  // What was not put again belonged to retired models.
+  for (std::size_t b = 0; larger.n_models < column.n_models && b < column.n_buckets; ++b)
+    for (const std::uint32_t id : column.buckets[b].models_plus_1)
+      if (id != 0 && models_[id - 1].retired) {
+        models_[id - 1].n_slots.fetch_sub(1, std::memory_order_relaxed);
         retired_slots_.fetch_sub(1, std::memory_order_relaxed);
       }
   if (column.buckets) arena_.release(column.buckets, SparseColumn::bytes(column.n_buckets));
   column.buckets = larger.buckets;
   column.n_buckets = larger.n_buckets;
-  column.n_rows = larger.n_rows;
+  column.n_models = larger.n_models;
 }
 
 template <class Visit>
 void SparseWeights::visit(const SparseColumn& column, Visit visit) const {
   if (retired_slots_.load(std::memory_order_relaxed) == 0) return column.visit(visit);
-  column.visit([&](ModelId row, float value, float accumulated) {
-    if (!rows_[row].retired) visit(row, value, accumulated);
+  column.visit([&](ModelId model, float value, float accumulated) {
+    if (!models_[model].retired) visit(model, value, accumulated);
   });
 }
 
-void SparseWeights::scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
+void SparseWeights::scores(const ModelId* models, std::size_t n, const Example& x, float* out,
                            Threads threads) const {
   if (n == 0) return;
-  for (std::size_t i = 0; i < n; ++i) out[i] = bias(rows[i]);
-  // One thread alone can fetch the next features' buckets while it works on this one's.
-  const auto fetch = [&](std::size_t k) {
-    if (threads == Threads::several || k >= x.keys.size()) return;
-    if (const SparseBuckets next = column(x.keys[k]); !next.empty())
-      for (std::size_t i = 0; i < n; ++i) next.prefetch(rows[i]);
-  };
-  const std::size_t ahead = 1 + kInFlight / n;
-  for (std::size_t k = 0; k < ahead; ++k) fetch(k);
-  for (std::size_t k = 0; k < x.keys.size(); ++k) {
-    fetch(k + ahead);
-    SparseColumn* column = columns_.peek(x.keys[k]);
-    if (column == nullptr) continue;
-    SpinLock::Guard guard(column->lock, threads);
-    if (column->buckets == nullptr) continue;
-    const float z = x.values[k];
-    for (std::size_t i = 0; i < n; ++i)
-      if (const float* const weight = column->find(rows[i])) out[i] += relaxed_load(*weight) * z;
-  }
+  for (std::size_t i = 0; i < n; ++i) out[i] = bias(models[i]);
+  add_scores(
+      models, n, x, out,
+      [&](std::size_t k) {
+        if (threads == Threads::several) return;  // another may be moving the buckets
+        if (const SparseBuckets column = this->column(x.features[k]); !column.empty())
+          for (std::size_t i = 0; i < n; ++i) column.prefetch(models[i]);
+      },
+      [&](std::size_t k, auto use) {
+        const SparseColumn* const column = columns_.peek(x.features[k]);
+        if (column == nullptr) return;
+        SpinLock::Guard guard(column->lock, threads);
+        if (!column->empty()) use(*column);
+      },
+      [](std::size_t, std::size_t, float*) {});
 }
 
-void SparseWeights::accumulate(const ModelId* rows, std::size_t n, const Example& x,
+void SparseWeights::accumulate(const ModelId* models, std::size_t n, const Example& x,
                                const float* weighted_g2, Steps& steps, double* c, Threads threads,
                                LookupCache* found, std::size_t first) {
   if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
@@ -109,145 +102,144 @@ void SparseWeights::accumulate(const ModelId* rows, std::size_t n, const Example
     found = &steps.own;
     found->clear();
     find_columns(x, *found);
-    first = found->add_rows(n);
+    first = found->add_models(n);
   }
   steps.found = found;
   steps.first = first;
-  steps.r.reserve(x.keys.size() * n);
+  steps.r.reserve(x.features.size() * n);
   if (threads == Threads::several)
-    accumulate_shared(rows, n, x, weighted_g2, steps, c);
+    accumulate_by_feature(models, n, x, weighted_g2, steps, c);
   else
-    accumulate_alone(rows, n, x, weighted_g2, steps, c);
+    accumulate_by_model(models, n, x, weighted_g2, steps, c);
 }
 
-void SparseWeights::apply(const ModelId* rows, std::size_t n, const Example& x,
+void SparseWeights::apply(const ModelId* models, std::size_t n, const Example& x,
                           const float* weighted_g2, const Steps& steps, const float* h,
                           const float* shrinkage, Threads threads) {
   if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
-  if (threads == Threads::several)
-    apply_shared(rows, n, x, weighted_g2, steps, h, shrinkage);
-  else
-    apply_alone(rows, n, x, weighted_g2, steps, h, shrinkage);
+  const LookupCache& found = *steps.found;
+  const std::size_t m = x.features.size();
+  SparseColumn* const* const columns = found.columns.data();
+  const void* const* const buckets = found.buckets.data();
+  const float* const z = x.values.data();
+  const auto step = [&](std::size_t i, std::size_t k, float* weight, float r) {
+    // The feature may have been moved to more buckets since.
+    if (columns[k]->buckets != buckets[k]) weight = columns[k]->find(models[i]);
+    float kept = relaxed_load(*weight);
+    if (shrinkage[i] > 0.0f) kept *= std::max(0.0f, 1.0f - shrinkage[i] * (r / z[k]));
+    relaxed_store(*weight, kept + h[i] * r);
+  };
+  if (threads == Threads::several) {
+    for (std::size_t k = 0; k < m; ++k) {
+      SpinLock::Guard guard(columns[k]->lock, threads);
+      for (std::size_t i = 0; i < n; ++i)
+        if (weighted_g2[i] != 0.0f)
+          step(i, k, found.weights_of(steps.first + i)[k], steps.r.data()[k * n + i]);
+    }
+  } else {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (weighted_g2[i] == 0.0f) continue;
+      float* const* const weights = found.weights_of(steps.first + i);
+      const float* const r = steps.r.data() + i * m;
+      for (std::size_t k = 0; k < m; ++k) step(i, k, weights[k], r[k]);
+    }
+  }
   for (std::size_t i = 0; bias_ && i < n; ++i) {
     if (weighted_g2[i] == 0.0f) continue;
-    Row& row = rows_[rows[i]];
-    relaxed_store(row.bias, relaxed_load(row.bias) + h[i] * steps.bias_r[i]);
+    Model& model = models_[models[i]];
+    relaxed_store(model.bias, relaxed_load(model.bias) + h[i] * steps.bias_r[i]);
   }
 }
 
-// A row's slots are spread over the features' columns, so that it is retired first and its slots
+// A model's slots are spread over the features' columns, so that it is retired first and its slots
 // are swept up together with those of others. Only for learners with one thread.
-ModelId SparseWeights::renew(ModelId row, ModelId neighbour) {
-  if (rows_[row].n_slots == 0) {
-    release(row);
+ModelId SparseWeights::renew(ModelId model, ModelId neighbour) {
+  if (models_[model].n_slots == 0) {
+    release(model);
   } else {
-    rows_[row].retired = true;
-    retired_.push_back(row);
-    retired_slots_ += rows_[row].n_slots;
+    models_[model].retired = true;
+    retired_.push_back(model);
+    retired_slots_ += models_[model].n_slots;
   }
   if (retired_slots_ * SparseColumn::bytes(1) * 4 > arena_.used() * SparseColumn::kSlots) sweep();
   return add_model_near(neighbour);
 }
 
 void SparseWeights::sweep() {
-  for (std::size_t key = 0; key < columns_.size() && retired_slots_ > 0; ++key) {
-    SparseColumn* column = columns_.peek(key);
+  for (std::size_t feature = 0; feature < columns_.size() && retired_slots_ > 0; ++feature) {
+    SparseColumn* column = columns_.peek(feature);
     if (column == nullptr || column->buckets == nullptr) continue;
     std::size_t live = 0;
     visit(*column, [&](ModelId, float, float) { ++live; });
-    if (live < column->n_rows) rebuild(*column, SparseColumn::buckets_for(live));
+    if (live < column->n_models) rebuild(*column, SparseColumn::buckets_for(live));
   }
-  for (const ModelId row : retired_) release(row);
+  for (const ModelId model : retired_) release(model);
   retired_.clear();
 }
 
 ModelContents SparseWeights::contents(ModelId id) const {
   ModelContents all;
-  all.bias = rows_[id].bias;
-  all.bias_accumulator = rows_[id].bias_accumulator;
-  for (std::uint32_t key = 0; key < columns_.size(); ++key) {
-    const SparseColumn* column = columns_.peek(key);
+  all.bias = models_[id].bias;
+  all.bias_accumulator = models_[id].bias_accumulator;
+  for (std::uint32_t feature = 0; feature < columns_.size(); ++feature) {
+    const SparseColumn* column = columns_.peek(feature);
     if (column == nullptr || column->buckets == nullptr) continue;
     const float* const weight = column->find(id);
     if (weight == nullptr) continue;
-    all.keys.push_back(key);
+    all.features.push_back(feature);
     all.weights.push_back(*weight);
     all.accumulators.push_back(*column->accumulator(weight));
   }
   return all;
 }
 
-// By feature, and by row within a feature.
 void SparseWeights::save(const std::string& name, State& state,
                          const std::vector<ModelId>& kept) const {
   struct Entry {
-    ModelId row;
+    ModelId model;
     float value, accumulated;
   };
-  std::vector<std::uint64_t> offsets{0};
-  std::vector<std::uint32_t> rows;
-  std::vector<float> weights, accumulators, bias, bias_accumulators;
+  SparseArrays<Owned> saved;
+  auto& offsets = saved.offsets;
+  offsets.push_back(0);
   std::vector<Entry> entries;
   std::vector<ModelId> number(size(), kNoModel);
   for (std::size_t i = 0; i < kept.size(); ++i) number[kept[i]] = static_cast<ModelId>(i);
-  for (std::size_t key = 0; key < columns_.size(); ++key) {
+  for (std::size_t feature = 0; feature < columns_.size(); ++feature) {
     entries.clear();
-    if (const SparseColumn* column = columns_.peek(key))
-      visit(*column, [&](ModelId row, float value, float accumulated) {
-        if (number[row] != kNoModel) entries.push_back({number[row], value, accumulated});
+    if (const SparseColumn* column = columns_.peek(feature))
+      visit(*column, [&](ModelId model, float value, float accumulated) {
+        if (number[model] != kNoModel) entries.push_back({number[model], value, accumulated});
       });
     std::sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return a.row < b.row; });
+              [](const Entry& a, const Entry& b) { return a.model < b.model; });
     for (const Entry& entry : entries) {
-      rows.push_back(entry.row);
-      weights.push_back(entry.value);
-      accumulators.push_back(entry.accumulated);
+      saved.models.push_back(entry.model);
+      saved.weights.push_back(entry.value);
+      saved.accumulators.push_back(entry.accumulated);
     }
-    offsets.push_back(rows.size());
+    offsets.push_back(saved.models.size());
   }
   // Without empty features at the end: the arrays do not tell that there once was something.
   while (offsets.size() > 1 && offsets[offsets.size() - 2] == offsets.back()) offsets.pop_back();
-  for (const ModelId row : kept) {
-    bias.push_back(rows_[row].bias);
-    bias_accumulators.push_back(rows_[row].bias_accumulator);
+  for (const ModelId model : kept) {
+    saved.bias.push_back(models_[model].bias);
+    saved.bias_accumulators.push_back(models_[model].bias_accumulator);
   }
-  state.put(name + ".offsets", std::move(offsets));
-  state.put(name + ".rows", std::move(rows));
-  state.put(name + ".weights", std::move(weights));
-  state.put(name + ".accumulators", std::move(accumulators));
-  state.put(name + ".bias", std::move(bias));
-  state.put(name + ".bias_accumulators", std::move(bias_accumulators));
+  put_fields(std::move(saved), state, name + ".");
 }
 
 void SparseWeights::load(const std::string& name, const State& state) {
-  const auto offsets = state.get<std::uint64_t>(name + ".offsets");
-  const auto rows = state.get<std::uint32_t>(name + ".rows");
-  const auto weights = state.get<float>(name + ".weights", rows.size());
-  const auto accumulators = state.get<float>(name + ".accumulators", rows.size());
-  const auto bias = state.get<float>(name + ".bias");
-  const auto bias_accumulators = state.get<float>(name + ".bias_accumulators", bias.size());
-  for (std::size_t i = 0; i < bias.size(); ++i) {
-    Row& row = rows_[add_model()];
-    row.bias = bias[i];
-    row.bias_accumulator = bias_accumulators[i];
-  }
-  const auto check = [&](bool fine, const char* what) {
-    if (!fine) throw std::invalid_argument("state: array '" + name + what);
-  };
-  check(!offsets.empty() && offsets.front() == 0 && offsets.back() == rows.size(),
-        ".offsets' does not fit");
-  for (std::size_t key = 0; key + 1 < offsets.size(); ++key) {
-    check(offsets[key] <= offsets[key + 1] && offsets[key + 1] <= rows.size(),
-          ".offsets' is not increasing");
-    if (offsets[key] == offsets[key + 1]) continue;
-    SparseColumn& column = columns_.touch(key);
-    make_room(column, offsets[key + 1] - offsets[key]);
-    for (std::size_t k = offsets[key]; k < offsets[key + 1]; ++k) {
-      check(rows[k] < size(), ".rows' names a row that does not exist");
-      check(column.find(rows[k]) == nullptr, ".rows' repeats a row");
-      column.put(rows[k], weights[k], accumulators[k]);
-      rows_[rows[k]].n_slots.fetch_add(1, std::memory_order_relaxed);
-    }
+  SparseArrays<Viewed> saved;
+  view_fields(saved, state, name + ".");
+  for (std::size_t i = 0; i < saved.bias.size(); ++i)
+    add_model(saved.bias[i], saved.bias_accumulators[i]);
+  for (std::uint32_t feature = 0; feature + 1 < saved.offsets.size(); ++feature) {
+    const std::size_t begin = saved.offsets[feature], end = saved.offsets[feature + 1];
+    fill(feature, end - begin, [&](auto put) {
+      for (std::size_t i = begin; i < end; ++i)
+        put(saved.models[i], saved.weights[i], saved.accumulators[i]);
+    });
   }
 }
 

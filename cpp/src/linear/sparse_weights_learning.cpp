@@ -1,119 +1,86 @@
-// Learning. One thread alone keeps what it finds of an example's weights and goes from row to row;
-// one of several goes from feature to feature, each of which it locks once.
+// Sparse weights: scores that look weights up for learning, and the first half of learning.
 #include <algorithm>
-#include <cmath>
 
 #include "recalltree/base/hints.hpp"
 #include "recalltree/base/intended_race.hpp"
+#include "recalltree/linear/adagrad.hpp"
+#include "recalltree/linear/sparse_scoring.hpp"
 #include "recalltree/linear/sparse_weights.hpp"
 
 namespace recalltree {
-namespace {
-
-// A weight after a step of length h along r = z / sqrt(G).
-inline float stepped(float weight, float shrinkage, float r, float z, float h) {
-  if (shrinkage > 0.0f) weight *= std::max(0.0f, 1.0f - shrinkage * (r / z));
-  return weight + h * r;
-}
-
-}  // namespace
-
 void SparseWeights::find_columns(const Example& x, LookupCache& found) {
-  for (const std::uint32_t key : x.keys) {
-    found.columns.push_back(&columns_.touch(key));
+  for (const std::uint32_t feature : x.features) {
+    found.columns.push_back(&columns_.touch(feature));
     found.buckets.push_back(nullptr);
   }
 }
 
-float* SparseWeights::add_weight(SparseColumn& column, ModelId row) {
-  rows_[row].n_slots.fetch_add(1, std::memory_order_relaxed);
-  return column.add(row);
+float* SparseWeights::add_weight(SparseColumn& column, ModelId model) {
+  models_[model].n_slots.fetch_add(1, std::memory_order_relaxed);
+  return column.add(model);
 }
 
-void SparseWeights::accumulate_bias(const ModelId* rows, std::size_t n, const float* weighted_g2,
+void SparseWeights::accumulate_bias(const ModelId* models, std::size_t n, const float* weighted_g2,
                                     Steps& steps, const float* moved, double* c) {
   for (std::size_t i = 0; i < n; ++i) {
     if (weighted_g2[i] == 0.0f) continue;
     float gained = moved[i];
     if (bias_) {
-      Row& row = rows_[rows[i]];
-      const float sum = relaxed_load(row.bias_accumulator) + weighted_g2[i];
-      relaxed_store(row.bias_accumulator, sum);
-      steps.bias_r[i] = 1.0f / std::sqrt(sum + kAccumulatorOffset);
+      Model& model = models_[models[i]];
+      float G = relaxed_load(model.bias_accumulator);
+      steps.bias_r[i] = adagrad(G, weighted_g2[i], 1.0f);
+      relaxed_store(model.bias_accumulator, G);
       gained += steps.bias_r[i];
     }
     c[i] += gained;
   }
 }
 
-// --- One thread alone
-// -------------------------------------------------------------------------------------------
-
-void SparseWeights::scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
+void SparseWeights::scores(const ModelId* models, std::size_t n, const Example& x, float* out,
                            LookupCache& found) {
   if (n == 0) return;
+  const std::size_t m = x.features.size();
   if (found.columns.empty()) {
     find_columns(x, found);
-    for (std::size_t k = 0; k < x.keys.size(); ++k) found.buckets[k] = found.columns[k]->buckets;
+    for (std::size_t k = 0; k < m; ++k) found.buckets[k] = found.columns[k]->buckets;
   }
-  const std::size_t m = x.keys.size(), first = found.add_rows(n);
   SparseColumn* const* const columns = found.columns.data();
-  float** const weights = found.row(first);
-  if (n == 1) {
-    *out = score_alone(*rows, x, columns, weights);
-    return;
-  }
-  for (std::size_t i = 0; i < n; ++i) out[i] = bias_ ? rows_[rows[i]].bias : 0.0f;
-  const auto fetch = [&](std::size_t k) {
-    if (k < m && columns[k]->buckets != nullptr)
-      for (std::size_t i = 0; i < n; ++i) prefetch(columns[k]->home(rows[i]));
+  const std::size_t first = found.add_models(n);
+  float** const weights = found.weights_of(first);
+  for (std::size_t i = 0; i < n; ++i) out[i] = bias_ ? models_[models[i]].bias : 0.0f;
+  const auto score = [&](std::size_t n, float* scores) {
+    add_scores(
+        models, n, x, scores,
+        [&](std::size_t k) {
+          if (!columns[k]->empty())
+            for (std::size_t i = 0; i < n; ++i) columns[k]->prefetch(models[i]);
+        },
+        [&](std::size_t k, auto use) {
+          if (!columns[k]->empty()) use(SparseBuckets(*columns[k]));
+        },
+        [&](std::size_t i, std::size_t k, float* weight) { weights[i * m + k] = weight; });
   };
-  const std::size_t ahead = 1 + kInFlight / n;
-  for (std::size_t k = 0; k < ahead; ++k) fetch(k);
-  for (std::size_t k = 0; k < m; ++k) {
-    fetch(k + ahead);
-    const SparseBuckets column = *columns[k];
-    if (column.buckets == nullptr) continue;
-    const float z = x.values[k];
-    for (std::size_t i = 0; i < n; ++i)
-      if (float* const weight = column.find(rows[i])) {
-        weights[i * m + k] = weight;
-        out[i] += *weight * z;
-      }
-  }
+  if (n > 1) return score(n, out);
+  // A router is asked alone: nothing loops over models, and the score stays in a register.
+  float alone = *out;
+  score(1, &alone);
+  *out = alone;
 }
 
-float SparseWeights::score_alone(ModelId row, const Example& x, SparseColumn* const* columns,
-                                 float** weights) const {
-  const std::size_t m = x.keys.size();
-  const float* const z = x.values.data();
-  for (std::size_t k = 0; k < m; ++k)
-    if (columns[k]->buckets != nullptr) prefetch(columns[k]->home(row));
-  float score = bias_ ? rows_[row].bias : 0.0f;
-  for (std::size_t k = 0; k < m; ++k) {
-    if (columns[k]->buckets == nullptr) continue;
-    if (float* const weight = columns[k]->find(row)) {
-      weights[k] = weight;
-      score += *weight * z[k];
-    }
-  }
-  return score;
-}
-
-void SparseWeights::scores_again(const ModelId* rows, std::size_t n, const Example& x, float* out,
+void SparseWeights::scores_again(const ModelId* models, std::size_t n, const Example& x, float* out,
                                  const LookupCache& found, std::size_t first) const {
-  const std::size_t m = x.keys.size();
+  const std::size_t m = x.features.size();
   SparseColumn* const* const columns = found.columns.data();
   const void* const* const buckets = found.buckets.data();
   const float* const z = x.values.data();
   for (std::size_t i = 0; i < n; ++i) {
-    float* const* const weights = found.row(first + i);
-    float score = bias_ ? rows_[rows[i]].bias : 0.0f;
+    float* const* const weights = found.weights_of(first + i);
+    float score = bias_ ? models_[models[i]].bias : 0.0f;
     for (std::size_t k = 0; k < m; ++k) {
       const SparseColumn& column = *columns[k];
       if (column.buckets == buckets[k]) {
         if (weights[k] != nullptr) score += *weights[k] * z[k];
-      } else if (const float* const weight = column.find(rows[i])) {
+      } else if (const float* const weight = column.find(models[i])) {
         score += *weight * z[k];
       }
     }
@@ -121,10 +88,10 @@ void SparseWeights::scores_again(const ModelId* rows, std::size_t n, const Examp
   }
 }
 
-void SparseWeights::accumulate_alone(const ModelId* rows, std::size_t n, const Example& x,
-                                     const float* weighted_g2, Steps& steps, double* c) {
+void SparseWeights::accumulate_by_model(const ModelId* models, std::size_t n, const Example& x,
+                                        const float* weighted_g2, Steps& steps, double* c) {
   LookupCache& found = *steps.found;
-  const std::size_t m = x.keys.size(), first = steps.first;
+  const std::size_t m = x.features.size(), first = steps.first;
   const float* const z = x.values.data();
   SparseColumn* const* const columns = found.columns.data();
   const void* const* const buckets = found.buckets.data();
@@ -135,23 +102,23 @@ void SparseWeights::accumulate_alone(const ModelId* rows, std::size_t n, const E
   // The weight of the k-th feature, or null.
   const auto find = [&](std::size_t i, std::size_t k) {
     const SparseColumn& column = *columns[k];
-    if (column.buckets == buckets[k]) return found.row(first + i)[k];
-    return column.buckets != nullptr ? column.find(rows[i]) : nullptr;
+    if (column.buckets == buckets[k]) return found.weights_of(first + i)[k];
+    return column.buckets != nullptr ? column.find(models[i]) : nullptr;
   };
-  // A new one, for the l-th row that learns. If the column must grow, all that follow find room.
+  // A new one, for the l-th model that learns. If the column must grow, all that follow find room.
   const auto add = [&](std::size_t l, std::size_t k) {
-    if (!columns[k]->has_room_for(columns[k]->n_rows + 1)) {
+    if (!columns[k]->has_room_for(columns[k]->n_models + 1)) {
       std::size_t missing = 0;
       for (std::size_t other = l; other < n_learning; ++other)
         missing += find(learning[other], k) == nullptr;
       make_room(*columns[k], missing);
     }
-    return add_weight(*columns[k], rows[learning[l]]);
+    return add_weight(*columns[k], models[learning[l]]);
   };
-  // The weights have just been read for the scores, but not their accumulators: the next row's come
-  // while one is worked on.
+  // The weights have just been read for the scores, but not their accumulators: the next model's
+  // come while one is worked on.
   const auto fetch = [&](std::size_t l) {
-    float* const* const weights = found.row(first + learning[l]);
+    float* const* const weights = found.weights_of(first + learning[l]);
     for (std::size_t k = 0; k < m; ++k)
       if (weights[k] != nullptr && columns[k]->buckets == buckets[k])
         prefetch(columns[k]->accumulator(weights[k]));
@@ -166,7 +133,7 @@ void SparseWeights::accumulate_alone(const ModelId* rows, std::size_t n, const E
   for (std::size_t l = 0; l < n_learning; ++l) {
     if (l + 1 < n_learning) fetch(l + 1);
     const std::size_t i = learning[l];
-    float** const weights = found.row(first + i);
+    float** const weights = found.weights_of(first + i);
     for (std::size_t k = 0; k < m; ++k) {
       weights[k] = find(i, k);
       if (weights[k] == nullptr) weights[k] = add(l, k);
@@ -175,52 +142,27 @@ void SparseWeights::accumulate_alone(const ModelId* rows, std::size_t n, const E
     }
     float* const r = steps.r.data() + i * m;
     const float g2 = weighted_g2[i];
-    for (std::size_t k = 0; k < m; ++k) {
-      G[k] += g2 * (z[k] * z[k]);
-      r[k] = z[k] / std::sqrt(G[k] + kAccumulatorOffset);
-    }
+    for (std::size_t k = 0; k < m; ++k) r[k] = adagrad(G[k], g2, z[k]);
     for (std::size_t k = 0; k < m; ++k) {
       *accumulators[k] = G[k];
       moved[i] += z[k] * r[k];
     }
   }
-  accumulate_bias(rows, n, weighted_g2, steps, moved, c);
+  accumulate_bias(models, n, weighted_g2, steps, moved, c);
 }
 
-void SparseWeights::apply_alone(const ModelId* rows, std::size_t n, const Example& x,
-                                const float* weighted_g2, const Steps& steps, const float* h,
-                                const float* shrinkage) {
-  const LookupCache& found = *steps.found;
-  const std::size_t m = x.keys.size();
-  SparseColumn* const* const columns = found.columns.data();
-  const void* const* const buckets = found.buckets.data();
-  for (std::size_t i = 0; i < n; ++i) {
-    if (weighted_g2[i] == 0.0f) continue;
-    float* const* const weights = found.row(steps.first + i);
-    const float* const r = steps.r.data() + i * m;
-    for (std::size_t k = 0; k < m; ++k) {
-      const bool moved = columns[k]->buckets != buckets[k];
-      float& weight = moved ? *columns[k]->find(rows[i]) : *weights[k];
-      weight = stepped(weight, shrinkage[i], r[k], x.values[k], h[i]);
-    }
-  }
-}
-
-// --- One of several
-// ---------------------------------------------------------------------------------------------
-
-void SparseWeights::accumulate_shared(const ModelId* rows, std::size_t n, const Example& x,
-                                      const float* weighted_g2, Steps& steps, double* c) {
+void SparseWeights::accumulate_by_feature(const ModelId* models, std::size_t n, const Example& x,
+                                          const float* weighted_g2, Steps& steps, double* c) {
   LookupCache& found = *steps.found;
   float moved[kBlock] = {}, G[kBlock] = {};
   float* accumulators[kBlock];
-  for (std::size_t k = 0; k < x.keys.size(); ++k) {
+  for (std::size_t k = 0; k < x.features.size(); ++k) {
     SparseColumn& column = *found.columns[k];
     SpinLock::Guard guard(column.lock, Threads::several);
     const auto find = [&](std::size_t i) {
-      return column.buckets == nullptr ? nullptr : column.find(rows[i]);
+      return column.buckets == nullptr ? nullptr : column.find(models[i]);
     };
-    if (!column.has_room_for(column.n_rows + n)) {
+    if (!column.has_room_for(column.n_models + n)) {
       // Nearly full: make room for those that learn and are really new.
       std::size_t missing = 0;
       for (std::size_t i = 0; i < n; ++i) missing += weighted_g2[i] != 0.0f && find(i) == nullptr;
@@ -230,39 +172,21 @@ void SparseWeights::accumulate_shared(const ModelId* rows, std::size_t n, const 
     for (std::size_t i = 0; i < n; ++i) {
       if (weighted_g2[i] == 0.0f) continue;
       float* weight = find(i);
-      if (weight == nullptr) weight = add_weight(column, rows[i]);
-      found.row(steps.first + i)[k] = weight;
+      if (weight == nullptr) weight = add_weight(column, models[i]);
+      found.weights_of(steps.first + i)[k] = weight;
       accumulators[i] = column.accumulator(weight);
       G[i] = relaxed_load(*accumulators[i]);
     }
     const float z = x.values[k];
     float* const r = steps.r.data() + k * n;
     for (std::size_t i = 0; i < n; ++i) {
-      G[i] += weighted_g2[i] * (z * z);
-      r[i] = z / std::sqrt(G[i] + kAccumulatorOffset);
+      r[i] = adagrad(G[i], weighted_g2[i], z);
       moved[i] += z * r[i];
     }
     for (std::size_t i = 0; i < n; ++i)
       if (weighted_g2[i] != 0.0f) relaxed_store(*accumulators[i], G[i]);
   }
-  accumulate_bias(rows, n, weighted_g2, steps, moved, c);
-}
-
-void SparseWeights::apply_shared(const ModelId* rows, std::size_t n, const Example& x,
-                                 const float* weighted_g2, const Steps& steps, const float* h,
-                                 const float* shrinkage) {
-  for (std::size_t k = 0; k < x.keys.size(); ++k) {
-    SparseColumn& column = *steps.found->columns[k];
-    SpinLock::Guard guard(column.lock, Threads::several);
-    // Another thread may have moved the feature to more buckets.
-    const bool moved = column.buckets != steps.found->buckets[k];
-    for (std::size_t i = 0; i < n; ++i) {
-      if (weighted_g2[i] == 0.0f) continue;
-      float& weight = moved ? *column.find(rows[i]) : *steps.found->row(steps.first + i)[k];
-      const float r = steps.r.data()[k * n + i];
-      relaxed_store(weight, stepped(relaxed_load(weight), shrinkage[i], r, x.values[k], h[i]));
-    }
-  }
+  accumulate_bias(models, n, weighted_g2, steps, moved, c);
 }
 
 }  // namespace recalltree

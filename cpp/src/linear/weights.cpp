@@ -3,7 +3,7 @@
 namespace recalltree {
 namespace {
 
-// Nothing is looked up of an example: each row is a dot product of its own.
+// Nothing is looked up of an example: each model is a dot product of its own.
 class PlainExampleScorer final : public ExampleScorer {
  public:
   explicit PlainExampleScorer(const ReadWeights& weights) : weights_(weights) {}
@@ -11,10 +11,10 @@ class PlainExampleScorer final : public ExampleScorer {
     if (examples_.size() <= e) examples_.resize(e + 1);
     examples_[e] = &x;
   }
-  void score(const ModelId* rows, const std::uint32_t* which, std::size_t n,
+  void score(const ModelId* models, const std::uint32_t* which, std::size_t n,
              float* out) const override {
     for (std::size_t i = 0; i < n; ++i)
-      out[i] = rows[i] == kNoModel ? 0.0f : weights_.score(rows[i], *examples_[which[i]]);
+      out[i] = models[i] == kNoModel ? 0.0f : weights_.score(models[i], *examples_[which[i]]);
   }
 
  private:
@@ -34,7 +34,7 @@ void ReadWeights::score_groups(const std::vector<ExampleGroup>& groups, const Re
   for (const ExampleGroup& group : groups)
     for (std::size_t e = group.begin; e < group.end; ++e, out += group.n) {
       read(e, x);
-      scores(group.rows, group.n, x, out);
+      scores(group.models, group.n, x, out);
     }
 }
 

@@ -41,6 +41,19 @@ void Learner::learn_batch(const Batch& batch, Team team, bool) {
   });
 }
 
+void Learner::learn_in_pieces(const Batch& batch, Team team, bool first_pass, std::size_t most,
+                              const std::function<void()>& begin_piece) {
+  std::vector<std::int64_t> order(batch.n);
+  for (std::size_t i = 0; i < batch.n; ++i) order[i] = static_cast<std::int64_t>(batch.row(i));
+  for (std::size_t begin = 0; begin < batch.n; begin += most) {
+    begin_piece();
+    Batch piece = batch;
+    piece.order = order.data() + begin;
+    piece.n = std::min(most, batch.n - begin);
+    Learner::learn_batch(piece, team, first_pass);
+  }
+}
+
 bool Learner::see(ClassId y) {
   std::atomic_ref<std::uint8_t> seen(seen_[y]);
   if (seen.load(std::memory_order_relaxed) != 0) return false;

@@ -82,13 +82,10 @@ void Predictor::for_each_row(const Rows& rows, std::size_t n_threads,
     Workspace& ws = *team[thread];
     const Emit emit = make_emit(thread);
     for (std::size_t begin, end; pieces.next(begin, end);) score_rows(rows, begin, end, ws, emit);
-    prediction_routers_ += ws.work.router_evaluations;
-    prediction_predictors_ += ws.work.predictor_evaluations;
-    prediction_touches_ += ws.work.histogram_touches;
-    prediction_lookups_ += ws.work.pair_lookups;
-    prediction_found_ += ws.work.pairs_found;
   });
-  predicted_ += rows.n_rows;
+  std::lock_guard counting(work_mutex_);
+  for (const auto& ws : team) work_ += ws->work;
+  work_.examples_predicted += rows.n_rows;
 }
 
 void Predictor::predict(const Rows& rows, std::size_t n_threads, std::int32_t* out) const {
@@ -142,14 +139,8 @@ Candidates Predictor::candidates(const Rows& rows, std::size_t n_threads) const 
 }
 
 Work Predictor::work() const {
-  Work all;
-  all.examples_predicted = predicted_;
-  all.router_evaluations = prediction_routers_;
-  all.predictor_evaluations = prediction_predictors_;
-  all.histogram_touches = prediction_touches_;
-  all.pair_lookups = prediction_lookups_;
-  all.pairs_found = prediction_found_;
-  return all;
+  std::lock_guard counting(work_mutex_);
+  return work_;
 }
 
 }  // namespace recalltree

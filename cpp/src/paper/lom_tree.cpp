@@ -170,7 +170,7 @@ void LOMTree::recompute_min_counts(NodeId n) {
 State LOMTree::save() const {
   State state;
   save_common(state);
-  std::vector<ModelId> rows;  // in the order of their nodes, whatever swaps did to their numbers
+  std::vector<ModelId> routers;  // in the order of their nodes, whatever swaps did to their numbers
   LOMTreeArrays<Owned> saved;
   saved.root = {root_};
   saved.offsets = {0};
@@ -178,8 +178,8 @@ State LOMTree::save() const {
     saved.left.push_back(node.left);
     saved.right.push_back(node.right);
     saved.parent.push_back(node.parent);
-    saved.router.push_back(node.is_leaf() ? kNoModel : static_cast<ModelId>(rows.size()));
-    if (!node.is_leaf()) rows.push_back(node.router);
+    saved.router.push_back(node.is_leaf() ? kNoModel : static_cast<ModelId>(routers.size()));
+    if (!node.is_leaf()) routers.push_back(node.router);
     saved.majority.push_back(node.majority);
     saved.min_count.push_back(node.min_count);
     saved.margins.insert(saved.margins.end(), {node.margin.sum, node.margin.weight});
@@ -189,7 +189,7 @@ State LOMTree::save() const {
     }
     saved.offsets.push_back(saved.labels.size());
   }
-  routers_->save("routers", state, rows);
+  routers_->save("routers", state, routers);
   put_fields(std::move(saved), state);
   return state;
 }

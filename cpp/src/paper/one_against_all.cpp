@@ -1,7 +1,6 @@
 #include "recalltree/paper/one_against_all.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "recalltree/base/random_bits.hpp"
 #include "recalltree/base/thread_team.hpp"
@@ -10,7 +9,6 @@ namespace recalltree {
 namespace {
 
 constexpr std::size_t kChunkRows = 128;
-constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
 // A random number for every position, whoever asks first.
 std::uint64_t random_at(std::uint64_t seed, std::uint64_t example, std::uint64_t draw) {
@@ -29,6 +27,19 @@ void OneAgainstAll::begin_batch(const Batch&) { predictors_->grow_to(n_classes()
 // --- All classes
 // Classes do not depend on each other, so a block of them can learn a whole chunk of rows while
 // their weights stay in cache, and threads can share the blocks without changing the result.
+
+// The best class so far, by its place in order_; ties: the one that was seen first.
+struct OneAgainstAll::Best {
+  static constexpr std::size_t kNone = SIZE_MAX;
+  std::size_t place = kNone;
+  float score = 0.0f;
+
+  void offer(const Best& other) {
+    if (other.place == kNone) return;
+    if (place == kNone || other.score > score || (other.score == score && other.place < place))
+      *this = other;
+  }
+};
 
 struct OneAgainstAll::Chunk {
   struct Row {
@@ -66,31 +77,20 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
 
   const std::size_t n_blocks = (order_.size() + kBlock - 1) / kBlock;
   Pieces pieces(n_blocks, 1);
-  std::vector<std::vector<float>> best_score(team.size());
-  std::vector<std::vector<std::uint64_t>> best(team.size());
+  std::vector<std::vector<Best>> best(team.size(), std::vector<Best>(chunk.n));
   run_team(std::min(team.size(), n_blocks), [&](std::size_t t, std::size_t n_threads) {
     team[t]->threads = n_threads > 1 ? Threads::several : Threads::one;
-    best_score[t].assign(chunk.n, kLowest);
-    best[t].assign(chunk.n, order_.size());
     for (std::size_t block, next; pieces.next(block, next);)
       learn_block(block * kBlock, std::min((block + 1) * kBlock, order_.size()), chunk, best[t],
-                  best_score[t], *team[t]);
+                  *team[t]);
   });
 
   Workspace& ws = *team[0];
   for (std::size_t i = 0; i < chunk.n; ++i) {
     const Chunk::Row& row = chunk.rows[i];
-    std::uint64_t winner = order_.size();
-    float top = kLowest;
-    for (std::size_t t = 0; t < team.size(); ++t) {
-      if (best[t].empty() || best[t][i] == order_.size()) continue;
-      if (winner == order_.size() || best_score[t][i] > top ||
-          (best_score[t][i] == top && best[t][i] < winner)) {
-        winner = best[t][i];
-        top = best_score[t][i];
-      }
-    }
-    ws.progress.count(row.weight, winner == order_.size() || order_[winner] != row.y);
+    Best winner;
+    for (const auto& of_thread : best) winner.offer(of_thread[i]);
+    ws.progress.count(row.weight, winner.place == Best::kNone || order_[winner.place] != row.y);
     ++ws.work.examples_learned;
     ws.work.predictor_evaluations += row.seen;
   }
@@ -98,33 +98,27 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
 
 // Classes [begin, end) of order_, all rows of the chunk in turn.
 void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,
-                                std::vector<std::uint64_t>& best, std::vector<float>& best_score,
-                                Workspace& ws) {
-  ModelId rows[kBlock];
+                                std::vector<Best>& best, Workspace& ws) {
+  ModelId models[kBlock];
   float p[kBlock], q[kBlock], targets[kBlock];
   double importance[kBlock];
-  for (std::size_t c = begin; c < end; ++c) rows[c - begin] = order_[c];
+  for (std::size_t c = begin; c < end; ++c) models[c - begin] = order_[c];
   for (std::size_t i = 0; i < chunk.n; ++i) {
     const Chunk::Row& row = chunk.rows[i];
     if (row.seen <= begin) continue;
     const std::size_t n = std::min(end, row.seen) - begin;
-    predictors_->scores(rows, n, row.x, p, ws.threads);
+    predictors_->scores(models, n, row.x, p, ws.threads);
     const float* predicted = p;
     if (const Example& seen = row.x.before(ws.before); &seen != &row.x) {
-      predictors_->scores(rows, n, seen, q, ws.threads);
+      predictors_->scores(models, n, seen, q, ws.threads);
       predicted = q;
     }
     for (std::size_t c = 0; c < n; ++c) {
-      targets[c] = rows[c] == row.y ? 1.0f : -1.0f;
+      targets[c] = models[c] == row.y ? 1.0f : -1.0f;
       importance[c] = row.weight;
-      const bool first = best[i] == order_.size();
-      if (begin + c < row.seen_before && (first || predicted[c] > best_score[i] ||
-                                          (predicted[c] == best_score[i] && begin + c < best[i]))) {
-        best_score[i] = predicted[c];
-        best[i] = begin + c;
-      }
+      if (begin + c < row.seen_before) best[i].offer({begin + c, predicted[c]});
     }
-    const Part part{predictors_.get(), rows, &row.x, true};
+    const Part part{predictors_.get(), models, &row.x, true};
     learner_.learn({&part, 1}, n, p, targets, importance, row.x.rate, ws);
   }
 }

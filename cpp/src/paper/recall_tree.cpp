@@ -69,7 +69,7 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   while (tree_[n].depth < now.max_depth) {
     const std::size_t level = ws.route.size() - 1;
     const bool passed = level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
-    const std::size_t place = passed ? level : ws.routers_found.n_rows;
+    const std::size_t place = passed ? level : ws.routers_found.n_models;
     float f;
     if (passed && unchanged)
       f = ws.shadow_margins[level], ++reused;
@@ -161,15 +161,7 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
   const double delta = entropy_if_left - entropy_if_right;
   if (std::fabs(delta) < kEntropyFloor) return;
 
-  ModelId router = node.router.load(std::memory_order_acquire);
-  if (router == kNoModel) {
-    SpinLock::Guard guard(node.lock, ws.threads);
-    router = node.router.load(std::memory_order_relaxed);
-    if (router == kNoModel) {
-      router = routers_->add_model();
-      node.router.store(router, std::memory_order_release);
-    }
-  }
+  const ModelId router = tree_.router_or_new(n, *routers_, ws.threads);
   const float target =
       delta > 0.0 ? 1.0f : -1.0f;  // the side with the lower entropy wins; positive is right
   double importance = weight;
@@ -199,15 +191,16 @@ void RecallTree::update_predictors(ClassId y, double weight, const std::vector<N
   std::vector<Part> parts{
       {predictors_.get(), ws.labels.data(), &ws.x, true, &ws.predictors_found, 0}};
   path_features(route, ws.path);
-  if (!ws.path.keys.empty()) parts.push_back({&path_weights_, ws.labels.data(), &ws.path, false});
+  if (!ws.path.features.empty())
+    parts.push_back({&path_weights_, ws.labels.data(), &ws.path, false});
   if (recall_config_.path_interactions) {
-    ws.interaction_models.resize(std::max(ws.interaction_models.size(), ws.path.keys.size()));
-    for (std::size_t k = 0; k < ws.path.keys.size(); ++k) {
-      auto& rows = ws.interaction_models[k];
-      rows.resize(n);
+    ws.interaction_models.resize(std::max(ws.interaction_models.size(), ws.path.features.size()));
+    for (std::size_t k = 0; k < ws.path.features.size(); ++k) {
+      auto& models = ws.interaction_models[k];
+      models.resize(n);
       for (std::size_t i = 0; i < n; ++i)
-        rows[i] = interaction_row_or_new(ws.labels[i], ws.path.keys[k]);
-      parts.push_back({interactions_.get(), rows.data(), &ws.x, true});
+        models[i] = interaction_model_or_new(ws.labels[i], ws.path.features[k]);
+      parts.push_back({interactions_.get(), models.data(), &ws.x, true});
     }
   }
   learner_.learn(parts, n, ws.scores.data(), ws.targets.data(), ws.importance.data(), ws.x.rate, ws,
@@ -221,7 +214,7 @@ float RecallTree::margin(NodeId n, const Example& x, Threads threads, LookupCach
   if (found == nullptr) return router == kNoModel ? 0.0f : routers_->score(router, x, threads);
   float f = 0.0f;
   if (router == kNoModel)
-    found->add_rows(1);
+    found->add_models(1);
   else
     routers_->scores(&router, 1, x, &f, *found);
   return f;
@@ -277,7 +270,7 @@ bool RecallTree::wins(ClassId y, double added, const RecallTreeWorkspace& ws) {
 
 void RecallTree::begin_batch(const Batch&) {
   predictors_->grow_to(n_classes());
-  // Without path features there is nothing to keep, unless an older file had rows for it.
+  // Without path features there is nothing to keep, unless an older file had models for it.
   if (recall_config_.path_features != PathFeatures::none || path_weights_.size() > 0)
     path_weights_.grow_to(n_classes());
 }
@@ -298,15 +291,8 @@ void RecallTree::learn_batch(const Batch& batch, Team team, bool first_pass) {
   // Counts can only be rebased while one thread works alone, so pieces must be short against the
   // range of a double.
   const auto piece = static_cast<std::size_t>(std::max(1.0, 400.0 * recall_config_.count_decay));
-  std::vector<std::int64_t> order(batch.n);
-  for (std::size_t i = 0; i < batch.n; ++i) order[i] = static_cast<std::int64_t>(batch.row(i));
-  for (std::size_t begin = 0; begin < batch.n; begin += piece) {
-    rebase_decay(static_cast<double>(n_examples_));
-    Batch part = batch;
-    part.order = order.data() + begin;
-    part.n = std::min(piece, batch.n - begin);
-    Learner::learn_batch(part, team, first_pass);
-  }
+  learn_in_pieces(batch, team, first_pass, piece,
+                  [this] { rebase_decay(static_cast<double>(n_examples_)); });
 }
 
 void RecallTree::rebase_decay(double n) {
@@ -318,14 +304,14 @@ void RecallTree::rebase_decay(double n) {
   decay_origin_ += whole * recall_config_.count_decay;
 }
 
-ModelId RecallTree::interaction_row(ClassId y, NodeId n) const {
+ModelId RecallTree::interaction_model(ClassId y, NodeId n) const {
   std::shared_lock lock(interactions_mutex_);
   const auto it = interaction_models_.find(std::uint64_t{n} << 32 | y);
   return it == interaction_models_.end() ? kNoModel : it->second;
 }
 
-ModelId RecallTree::interaction_row_or_new(ClassId y, NodeId n) {
-  if (const ModelId known = interaction_row(y, n); known != kNoModel) return known;
+ModelId RecallTree::interaction_model_or_new(ClassId y, NodeId n) {
+  if (const ModelId known = interaction_model(y, n); known != kNoModel) return known;
   std::unique_lock lock(interactions_mutex_);
   const auto [it, made] = interaction_models_.try_emplace(std::uint64_t{n} << 32 | y, kNoModel);
   if (made) it->second = interactions_->add_model();
@@ -347,19 +333,19 @@ State RecallTree::save() const {
   return state;
 }
 
-// In the order of their keys, so that a row can be found by searching for its key.
+// In the order of their nodes and classes, so that a model can be found by searching.
 void RecallTree::save_interactions(State& state) const {
   std::vector<std::pair<std::uint64_t, ModelId>> pairs(interaction_models_.begin(),
                                                        interaction_models_.end());
   std::sort(pairs.begin(), pairs.end());
-  std::vector<std::uint64_t> keys;
-  std::vector<ModelId> rows;
-  for (const auto& [key, row] : pairs) {
-    keys.push_back(key);
-    rows.push_back(row);
+  std::vector<std::uint64_t> nodes_and_classes;
+  std::vector<ModelId> models;
+  for (const auto& [node_and_class, model] : pairs) {
+    nodes_and_classes.push_back(node_and_class);
+    models.push_back(model);
   }
-  interactions_->save("interactions", state, rows);
-  state.put("interactions.node_and_class", std::move(keys));
+  interactions_->save("interactions", state, models);
+  state.put("interactions.node_and_class", std::move(nodes_and_classes));
 }
 
 void RecallTree::load(const State& state) {
@@ -371,9 +357,9 @@ void RecallTree::load(const State& state) {
   fitted_candidates_ = state.get<std::uint32_t>("tree.max_candidates")[0];
   decay_origin_ = state.get<double>("tree.decay_origin")[0];
   tree_.load(state, fitted_candidates_);
-  const auto keys = state.get<std::uint64_t>("interactions.node_and_class");
-  for (std::size_t i = 0; i < keys.size(); ++i)
-    interaction_models_.emplace(keys[i], static_cast<ModelId>(i));
+  ModelId model = 0;
+  for (const auto node_and_class : state.get<std::uint64_t>("interactions.node_and_class"))
+    interaction_models_.emplace(node_and_class, model++);
 }
 
 std::vector<std::pair<std::string, std::size_t>> RecallTree::memory() const {

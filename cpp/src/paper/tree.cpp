@@ -28,7 +28,7 @@ void Tree::load(const State& state, std::uint32_t max_candidates) {
   std::vector<double> counts;
   for (NodeId n = 0; n < saved.left.size(); ++n) {
     // Roots may be there already.
-    Node& node = nodes_[n < size() ? n : create(saved.parent[n], saved.depth[n])];
+    Node& node = nodes_[n < size() ? n : create(saved.parent[n], [](Node&) {})];
     node.left = saved.left[n];
     node.right = saved.right[n];
     node.router = saved.router[n];

@@ -46,30 +46,4 @@ void ClassNodes::rescale(float factor) {
       lists_[y].set_count(i, lists_[y].count(i) * factor);
 }
 
-void ClassNodes::save(State& state) const {
-  std::vector<std::uint64_t> offsets{0};
-  std::vector<std::uint32_t> nodes;
-  std::vector<float> counts;
-  for (std::size_t y = 0; y < lists_.size(); ++y) {
-    for (std::size_t i = 0; i < lists_[y].size(); ++i) {
-      nodes.push_back(lists_[y].node(i));
-      counts.push_back(lists_[y].count(i));
-    }
-    offsets.push_back(nodes.size());
-  }
-  state.put("class_nodes.offsets", offsets);
-  state.put("class_nodes.nodes", nodes);
-  state.put("class_nodes.counts", counts);
-}
-
-void ClassNodes::load(const State& state) {
-  const auto offsets = state.get<std::uint64_t>("class_nodes.offsets");
-  const auto nodes = state.get<std::uint32_t>("class_nodes.nodes");
-  const auto counts = state.get<float>("class_nodes.counts");
-  grow_to(offsets.size() - 1);
-  for (std::size_t y = 0; y < lists_.size(); ++y)
-    for (std::size_t i = offsets[y]; i < offsets[y + 1]; ++i)
-      append(lists_[y], nodes[i], counts[i]);
-}
-
 }  // namespace recalltree

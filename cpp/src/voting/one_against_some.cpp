@@ -1,100 +1,350 @@
-// One-against-some: what it begins with, what it leaves out of counts, how counts fade.
+// One-against-some: how it learns.
 #include "recalltree/voting/one_against_some.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+
+#include "recalltree/base/intended_race.hpp"
 
 namespace recalltree {
 namespace {
 
-// Where A, S and B begin: near where they end on the data they were chosen on.
-constexpr float kAffinityScale = 15.0f, kShareScale = 10.0f, kNodeScale = 1.25f;
 // A candidate that is wrong by less is not worth its cache misses, of which a table has many and a
 // dense row few.
 constexpr double kSmallGradientOfPairs = 0.03, kSmallGradientOfRows = 0.003;
-// Units of counts grow to 2 to this power.
-constexpr double kMaxHalfLives = 40.0;
+// How much larger than the others the score of the right class has to be, for dense predictors.
+constexpr double kMargin = 2.0;
+// Sizes of AdaGrad's steps at learning_rate = 1: of A and S, of B, and of u.
+constexpr double kFeatureRate = 1.8, kNodeRate = 0.045, kKeyRate = 0.11;
+// Steps of later passes are shorter by this factor.
+constexpr double kLaterPass = 0.5;
+// Where counts fade, a class forgets these parts of its weights, and of the squared gradients that
+// shorten its steps, times the square of how wrong it is.
+constexpr double kForgottenWeights = 0.03, kForgottenSteps = 0.3;
 
 }  // namespace
 
-OneAgainstSome::OneAgainstSome(const OneAgainstSomeConfig& config)
-    : Learner(config.learner),
-      given_(config),
-      rules_(config),
-      small_gradient_(rules_.weights_in_pairs ? kSmallGradientOfPairs : kSmallGradientOfRows),
-      centring_(config.learner, config.center),
-      histograms_(config.max_labels),
-      forest_(rules_.config),
-      dropout_(config.feature_dropout, config.seed),
-      predictors_(config.learner.n_features, false, DenseWeights::Rates::per_row),
-      affinity_scale_{kAffinityScale},
-      share_scale_{kShareScale},
-      node_scale_{kNodeScale} {
-  limit_memory();
+void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
+                               Workspace& ws) {
+  {
+    const auto learning = budget_.begin_example(ws.threads);
+    learn_example(rows, i, y, weight, static_cast<VotingWorkspace&>(ws));
+  }
+  budget_.end_example(y, n_classes(), ws.threads);
 }
 
-LeaveOut OneAgainstSome::leave_out(ClassId y, double weight, VotingWorkspace& v,
-                                   Threads threads) const {
-  LeaveOut own{y, weight * unit(), 0.0f};
-  const ClassPairs::Table& table = pairs_[y];
-  v.own_root.assign(v.keys.size(), 0.0f);
+void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, double weight,
+                                   VotingWorkspace& ws) {
+  if (first_pass_ && ws.threads == Threads::one) store_.rebase_unit();
+  const double counted = weight * store_.decay_unit();
+  read(rows, i, y, counted, ws);
+
+  const LeaveOut own = first_pass_ ? LeaveOut{y} : leave_out(y, counted, ws);
+  find_candidates(store_, own, ws);
+  score_candidates(store_, 0, own, ws);
+  count_progress(y, weight, ws);
+
+  const std::size_t y_at = find_or_add_candidate(y, own, ws);
+  softmax(y_at, ws);
+  find_lessons(own, ws);
+
+  // A class that its keys did not find says nothing about how much they should count.
+  if (y_at < ws.n_voted) {
+    update_feature_votes(y_at, weight, ws);
+    update_votes(weight, ws);
+  }
+  update_predictors(y_at, weight, ws);
+  update_own_pairs(y, step_of(ws.gradient[y_at], weight), first_pass_ ? counted : 0.0, ws);
+  if (first_pass_) count(y, weight, counted, ws);
+}
+
+OneAgainstSome::OneAgainstSome(const OneAgainstSomeConfig& config)
+    : OneAgainstSomePrediction(config.learner),
+      given_(config),
+      store_(config),
+      budget_(config.memory_budget, learner_.scale.bytes(), store_),
+      dropout_(config.feature_dropout, config.seed) {}
+
+// --- Reading
+
+void OneAgainstSome::read(const Rows& rows, std::size_t i, ClassId y, double counted,
+                          VotingWorkspace& ws) {
+  const std::size_t n_known = n_classes_seen();
+  const std::uint64_t before =
+      ws.threads == Threads::several ? std::atomic_ref(n_examples_).fetch_add(1) : n_examples_++;
+  see(y);
+  store_.prefetch_class(y);  // which is often not among the candidates
+  if (first_pass_)
+    read_example(store_, rows, i, 0.0, n_known, ws);
+  else if (!dropout_.is_on())
+    read_example(store_, rows, i, counted, n_known, ws);
+  else
+    read_example(store_, dropout_.without(rows, i, before, ws.row), 0, counted, n_known, ws);
+  ask_for_all(ws);
+  store_.prefetch_pairs(y);
+  if (has_linear_models(store_)) ws.x.rate = store_.centring.rate(ws.x);
+}
+
+LeaveOut OneAgainstSome::leave_out(ClassId y, double counted, VotingWorkspace& ws) const {
+  LeaveOut own{y, counted, 0.0f};
+  ws.own_root.assign(ws.keys.size(), 0.0f);
   double left_out = 0.0;
   {
-    SpinLock::Guard guard(table.lock, threads);
-    for (std::size_t k = 0; k < v.keys.size(); ++k) {
-      const auto share = static_cast<float>(v.keys[k].share * own.count);
+    const ClassPairs::Table& table = store_.pairs[y];
+    SpinLock::Guard guard(table.lock, ws.threads);
+    for (std::size_t k = 0; k < ws.keys.size(); ++k) {
+      const auto share = static_cast<float>(ws.keys[k].share * own.count);
       left_out += share;
-      const std::uint32_t slot = table.find(v.keys[k].key);
+      const std::uint32_t slot = table.find(ws.keys[k].key);
       if (slot == ClassPairs::kNone) continue;
       const float rest = table[slot].count - share;
-      if (rest > kRounding * share) v.own_root[k] = std::sqrt(rest);
+      if (rest > kRounding * share) ws.own_root[k] = std::sqrt(rest);
     }
   }
-  const ClassSums& sums = classes_[y];
-  SpinLock::Guard guard(sums.lock, threads);
+  const VoteStore::ClassSums& sums = store_.class_sums[y];
+  SpinLock::Guard guard(sums.lock, ws.threads);
   const double rest = sums.count - left_out;
   if (rest > kRounding * left_out)
     own.inverse_norm = inverse_norm_of(rest);
   else
-    std::fill(v.own_root.begin(), v.own_root.end(), 0.0f);
+    std::fill(ws.own_root.begin(), ws.own_root.end(), 0.0f);
   return own;
 }
 
-void OneAgainstSome::score(const Rows& rows, std::size_t i, Workspace& base) const {
-  auto& ws = static_cast<OneAgainstSomeWorkspace&>(base);
-  score_by_votes(*this, rows, i, n_classes_seen(), ws);
-  ws.scores = ws.voting.score;
+// --- Candidates that learn
+
+void OneAgainstSome::count_progress(ClassId y, double weight, VotingWorkspace& ws) const {
+  const auto best = std::max_element(ws.scores.begin(), ws.scores.end());
+  // Before anything is counted there are no candidates.
+  const bool right = best != ws.scores.end() && ws.labels[best - ws.scores.begin()] == y;
+  ws.progress.count(weight, !right);
 }
 
-void OneAgainstSome::score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
-                                const Emit& emit) const {
-  if (!rules_.weights_in_pairs) return Learner::score_rows(rows, begin, end, ws, emit);
-  score_rows_by_votes(*this, rows, begin, end, n_classes_seen(),
-                      static_cast<OneAgainstSomeWorkspace&>(ws), emit);
+std::size_t OneAgainstSome::find_or_add_candidate(ClassId y, const LeaveOut& own,
+                                                  VotingWorkspace& ws) const {
+  std::size_t at = 0;
+  while (at < ws.labels.size() && ws.labels[at] != y) ++at;
+  if (at == ws.labels.size()) {
+    ws.candidates.push_back({y, 0.0f, {.nodes = ws.own_node_vote}});
+    score_candidates(store_, at, own, ws);
+  }
+  return at;
 }
 
-// --- Batches, decay
-// --------------------------------------------------------------------------------------------
+// Gradients of the softmax's loss with respect to the scores; the right class has to win by a
+// margin if there is one.
+void OneAgainstSome::softmax(std::size_t y_at, VotingWorkspace& ws) const {
+  ws.gradient.assign(ws.scores.begin(), ws.scores.end());
+  if (!store_.rules.weights_in_pairs) ws.gradient[y_at] -= kMargin;
+  const double largest = *std::max_element(ws.gradient.begin(), ws.gradient.end());
+  double sum = 0.0;
+  for (double& g : ws.gradient) sum += g = std::exp(g - largest);
+  for (double& g : ws.gradient) g /= sum;
+  ws.gradient[y_at] -= 1.0;
+}
 
-void OneAgainstSome::begin_batch(const Batch&) {
-  pairs_.grow_to(n_classes());
-  while (classes_.size() < n_classes()) classes_.add([](ClassSums&) {});
-  if (has_dense_predictors()) predictors_.grow_to(n_classes());
-  forest_.grow_to(n_classes());
-  ranked_.resize(n_classes());
+bool OneAgainstSome::is_lesson(double gradient) const {
+  return std::fabs(gradient) >=
+         (store_.rules.weights_in_pairs ? kSmallGradientOfPairs : kSmallGradientOfRows);
+}
+
+void OneAgainstSome::find_lessons(const LeaveOut& own, VotingWorkspace& ws) const {
+  ws.lessons.clear(), ws.hits.clear();
+  for (std::size_t c = 0; c < ws.candidates.size(); ++c)
+    if (is_lesson(ws.gradient[c])) {
+      ws.lessons.push_back({c, 0});
+      prefetch(&store_.class_sums[ws.labels[c]]);
+    }
+  const auto label = [&](std::size_t l) { return ws.labels[ws.lessons[l].candidate]; };
+  ask_pairs(
+      store_, ws.lessons.size(), ws, label,
+      [&](std::size_t) { return std::span<const AskedKey>(ws.asked); },
+      [&](std::size_t l, std::span<const AskedKey>, auto visit_pairs) {
+        const bool is_left_out = label(l) == own.left_out();
+        visit_pairs([&](std::uint32_t k, std::uint32_t slot, float count, float) {
+          ws.hits.push_back({k, slot, is_left_out ? ws.own_root[k] : std::sqrt(count)});
+        });
+        ws.lessons[l].hits_end = ws.hits.size();
+      });
+  ws.work.pairs_found += ws.hits.size();
+}
+
+// --- Votes
+
+void OneAgainstSome::update_votes(double weight, VotingWorkspace& ws) {
+  double affinity = 0.0, nodes = 0.0;
+  for (std::size_t c = 0; c < ws.candidates.size(); ++c) {
+    affinity += ws.gradient[c] * ws.candidates[c].sums.affinity * ws.inverse_norm[c];
+    nodes += ws.gradient[c] * ws.candidates[c].sums.nodes;
+  }
+  if (store_.rules.features_vote)
+    store_.affinity_scale.learn(affinity, weight, rate_ * kFeatureRate);
+  if (store_.forest.n_trees() > 0) store_.node_scale.learn(nodes, weight, rate_ * kNodeRate);
+}
+
+// Only the classes that learn are asked for what they have met; so that those on the wrong side
+// stand for all who are there, they share what the example's class is short of.
+void OneAgainstSome::update_feature_votes(std::size_t y_at, double weight, VotingWorkspace& ws) {
+  double wrong = 0.0;
+  for (const Lesson& lesson : ws.lessons)
+    if (lesson.candidate != y_at) wrong += ws.gradient[lesson.candidate];
+  if (!store_.rules.features_vote || wrong == 0.0 || !is_lesson(ws.gradient[y_at])) return;
+  const VoteScales scales = store_.scales();
+  const double A = scales.affinity, S = scales.share;
+  ws.key_gradient.assign(ws.keys.size(), 0.0);
+  double shares = 0.0;
+  std::size_t hit = 0;
+  for (const Lesson& lesson : ws.lessons) {
+    const std::size_t c = lesson.candidate;
+    const double gradient =
+        c == y_at ? ws.gradient[c] : ws.gradient[c] * -ws.gradient[y_at] / wrong;
+    const double norm = A * ws.inverse_norm[c];
+    for (; hit < lesson.hits_end; ++hit) {
+      const ActiveKey& key = ws.keys[ws.hits[hit].key];
+      const double root = gradient * ws.hits[hit].root;
+      ws.key_gradient[ws.hits[hit].key] += root * (norm + S * key.rarity);
+      shares += root * key.pull * key.rarity;
+    }
+  }
+  for (std::size_t k = 0; k < ws.keys.size(); ++k) {
+    const double gradient = ws.key_gradient[k] * std::fabs(ws.keys[k].value);
+    if (ws.keys[k].histogram != nullptr && gradient != 0.0)
+      store_.histograms.touch(ws.keys[k].key).weight.learn(gradient, weight, rate_ * kKeyRate);
+  }
+  store_.share_scale.learn(shares, weight, rate_ * kFeatureRate);
+}
+
+// --- Predictors
+
+PredictorStep OneAgainstSome::step_of(double gradient, double weight) const {
+  const double wrong = given_.count_decay > 0.0 ? gradient * gradient : 0.0;
+  return {gradient,
+          weight,
+          rate_,
+          config_.l2,
+          {1.0 - kForgottenWeights * wrong, 1.0 - kForgottenSteps * wrong}};
+}
+
+// All candidates that are wrong enough, but for the pairs of the example's own class.
+void OneAgainstSome::update_predictors(std::size_t y_at, double weight, VotingWorkspace& ws) {
+  for (std::size_t l = 0; l < ws.lessons.size(); ++l) {
+    const std::size_t c = ws.lessons[l].candidate;
+    const ClassId z = ws.labels[c];
+    const PredictorStep step = step_of(ws.gradient[c], weight);
+    const float G =
+        step.learn_bias(store_.class_terms[z].bias, store_.class_sums[z].bias_accumulator);
+    if (store_.rules.weights_in_pairs) {
+      if (c != y_at) update_pairs(l, step, ws);
+    } else {
+      const PredictorStep::Row row = step.row(G);
+      store_.dense_predictors.move(z, ws.x, row.step, row.kept);
+    }
+  }
+}
+
+// A class learns what is not it by the features that it has met.
+void OneAgainstSome::update_pairs(std::size_t lesson, const PredictorStep& step,
+                                  VotingWorkspace& ws) {
+  const ClassId z = ws.labels[ws.lessons[lesson].candidate];
+  const std::size_t begin = lesson > 0 ? ws.lessons[lesson - 1].hits_end : 0;
+  const auto hits = std::span(ws.hits).subspan(begin, ws.lessons[lesson].hits_end - begin);
+  {
+    ClassPairs::Table& table = store_.pairs[z];
+    SpinLock::Guard guard(table.lock, ws.threads);
+    for (Hit& hit : hits) {
+      const ActiveKey& key = ws.keys[hit.key];
+      // Another thread may have moved the pairs, or forgotten this one.
+      hit.slot = table.find(key.key, hit.slot);
+      if (hit.slot == ClassPairs::kNone) continue;
+      ClassPairs::Pair& pair = table[hit.slot];
+      step.learn(pair, key.value);
+      ++ws.work.pairs_changed;
+      hit.weight = pair.weight;
+      hit.root = std::sqrt(pair.count);
+    }
+  }
+  for (const Hit& hit : hits)
+    if (hit.slot != ClassPairs::kNone)
+      publish(ws.keys[hit.key], z, hit.root, hit.weight, ws.threads);
+}
+
+// Beside its root in the key's histogram, where there is one.
+void OneAgainstSome::publish(const ActiveKey& key, ClassId z, float root, float weight,
+                             Threads threads) {
+  if (!store_.rules.features_vote || key.histogram == nullptr) return;
+  KeyHistograms::Key& histogram = store_.histograms.touch(key.key);
+  SpinLock::Guard guard(histogram.lock, threads);
+  store_.histograms.set_weight(histogram, z, root, weight);
+}
+
+void OneAgainstSome::update_own_pairs(ClassId y, const PredictorStep& step, double counted,
+                                      VotingWorkspace& ws) {
+  const bool learns = store_.rules.weights_in_pairs && is_lesson(step.gradient);
+  ws.own_pairs.assign(ws.keys.size(), {});
+  double added = 0.0;
+  {
+    ClassPairs::Table& table = store_.pairs[y];
+    SpinLock::Guard guard(table.lock, ws.threads);
+    for (std::size_t k = 0; k < ws.keys.size(); ++k) {
+      const ActiveKey& key = ws.keys[k];
+      const std::uint32_t slot =
+          counted > 0.0 ? store_.pairs.find_or_add(table, key.key) : table.find(key.key);
+      if (slot == ClassPairs::kNone) continue;
+      ClassPairs::Pair& pair = table[slot];
+      if (learns) step.learn(pair, key.value);
+      const float before = pair.count;
+      pair.count += static_cast<float>(key.share * counted);
+      ws.own_pairs[k] = {before, pair.count, pair.weight, true};
+      ws.work.pairs_changed += learns || counted > 0.0;
+      added += key.share * counted;
+    }
+  }
+  for (std::size_t k = 0; k < ws.keys.size(); ++k) {
+    const ActiveKey& key = ws.keys[k];
+    const OwnPair& own = ws.own_pairs[k];
+    if (!own.is_known) continue;
+    if (counted == 0.0) {
+      if (learns) publish(key, y, std::sqrt(own.after), own.weight, ws.threads);
+      continue;
+    }
+    KeyHistograms::Key& histogram = store_.histograms.touch(key.key);
+    SpinLock::Guard guard(histogram.lock, ws.threads);
+    relaxed_store(histogram.examples, histogram.examples + counted);
+    if (store_.rules.features_vote)
+      ws.work.histogram_touches += store_.histograms.raise(histogram, y, std::sqrt(own.before),
+                                                           std::sqrt(own.after), own.weight);
+  }
+  if (added == 0.0) return;
+  VoteStore::ClassSums& sums = store_.class_sums[y];
+  SpinLock::Guard guard(sums.lock, ws.threads);
+  sums.count += added;
+  relaxed_store(store_.class_terms[y].inverse_norm, inverse_norm_of(sums.count));
+}
+
+// --- Counting
+
+void OneAgainstSome::count(ClassId y, double weight, double counted, VotingWorkspace& ws) {
+  if (store_.forest.n_trees() > 0) {
+    store_.forest.update_routers(y, weight, store_.decay_unit(), learner_, ws);
+    store_.forest.count(y, counted, ws);
+  }
+  if (has_linear_models(store_)) store_.centring.learn(ws.before.dense, ws.x, weight);
+  ws.work.histogram_touches += store_.count(y, counted, ws.threads);
 }
 
 void OneAgainstSome::learn_batch(const Batch& batch, Team team, bool first_pass) {
   first_pass_ = first_pass;
-  if (rules_.config.count_decay <= 0.0 || team.size() == 1)
+  rate_ = config_.learning_rate * (first_pass ? 1.0 : kLaterPass);
+  if (given_.count_decay <= 0.0 || team.size() == 1)
     return Learner::learn_batch(batch, team, first_pass);
   // Units can only be changed while one thread works alone.
   const auto piece =
-      static_cast<std::size_t>(std::max(1.0, kMaxHalfLives * rules_.config.count_decay));
+      static_cast<std::size_t>(std::max(1.0, VotingRules::kMaxHalfLives * given_.count_decay));
   std::vector<std::int64_t> order(batch.n);
   for (std::size_t i = 0; i < batch.n; ++i) order[i] = static_cast<std::int64_t>(batch.row(i));
   for (std::size_t begin = 0; begin < batch.n; begin += piece) {
-    rebase_unit();
+    store_.rebase_unit();
     Batch part = batch;
     part.order = order.data() + begin;
     part.n = std::min(piece, batch.n - begin);
@@ -102,27 +352,25 @@ void OneAgainstSome::learn_batch(const Batch& batch, Team team, bool first_pass)
   }
 }
 
-// Before the units become too large for the numbers, all counts are written in new ones. The factor
-// is a power of four, so that counts and their roots keep all their digits.
-void OneAgainstSome::rebase_unit() {
-  if (rules_.config.count_decay <= 0.0) return;
-  const double half_lives =
-      (static_cast<double>(n_counted_) - unit_origin_) / rules_.config.count_decay;
-  if (half_lives < kMaxHalfLives) return;
-  const double whole = 2.0 * std::floor(half_lives / 2.0);
-  const double factor = std::exp2(-whole), root = std::exp2(-whole / 2.0);
-  histograms_.rescale(static_cast<float>(root));
-  pairs_.rescale(static_cast<float>(factor));
-  forest_.rescale(factor);
-  for (std::size_t y = 0; y < classes_.size(); ++y) {
-    classes_[y].examples *= factor;
-    classes_[y].count *= factor;
-    ranked_[y].inverse_norm = inverse_norm_of(classes_[y].count);
-  }
-  for (std::size_t i = 0; i < global_counts_.size; ++i)
-    global_counts_.entries[i].root *= static_cast<float>(root);
-  examples_ *= factor;
-  unit_origin_ += whole * rules_.config.count_decay;
+// --- State
+
+State OneAgainstSome::save() const {
+  State state;
+  save_common(state);
+  store_.save(state);
+  return state;
+}
+
+void OneAgainstSome::load(const State& state) {
+  load_common(state);
+  store_.load(state, n_classes());
+  budget_.reach(n_classes());
+}
+
+std::vector<std::pair<std::string, std::size_t>> OneAgainstSome::memory() const {
+  auto parts = store_.memory();
+  parts.back().second += learner_.scale.bytes();  // of the feature scale
+  return parts;
 }
 
 }  // namespace recalltree

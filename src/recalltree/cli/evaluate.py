@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,8 +22,10 @@ from recalltree.cli.options import (
     rows_argument,
 )
 from recalltree.cli.progress import Display, Meter
-from recalltree.inspection import Evaluation
-from recalltree.readers import RowReader
+
+if TYPE_CHECKING:
+    from recalltree.inspection import Evaluation
+    from recalltree.readers import RowReader
 
 
 def evaluate(
@@ -62,6 +64,8 @@ def evaluate(
 
 def evaluate_rows(clf: Any, reader: RowReader, k: int, *, quiet: bool) -> Evaluation:
     """Return the evaluation of a model on all rows of a reader, with progress shown."""
+    from recalltree.inspection import Evaluation
+
     evaluation = Evaluation(clf, k)
     with Display(Meter(reader), quiet=quiet) as display:
         for batch in reader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,7 +18,9 @@ from recalltree.cli.options import (
     model_option,
     rows_argument,
 )
-from recalltree.readers import RowReader
+
+if TYPE_CHECKING:
+    from recalltree.readers import RowReader
 
 
 def explain(

@@ -9,12 +9,8 @@ import click
 from click.core import ParameterSource
 
 from recalltree.cli.options import ByteSize, SectionOption
-from recalltree.estimators.base import CLASSIFIERS
-from recalltree.parameters import Parameter, Range, Table
+from recalltree.parameters import ALGORITHMS, Parameter, Range
 from recalltree.readers.parameters import ROWS
-
-#: Tables of the algorithms, by name.
-ALGORITHMS: dict[str, Table] = {name: kind._parameters for name, kind in CLASSIFIERS.items()}
 
 #: Parameters that mean nothing for rows that are read from files in order, once per pass.
 NOT_OPTIONS = frozenset({"shuffle", "early_stopping", "validation_fraction", "verbose"})

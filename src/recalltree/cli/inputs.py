@@ -7,14 +7,16 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import recalltree
 from recalltree.cli.generated_options import given_reader_options
 from recalltree.cli.messages import is_terminal_input
-from recalltree.readers import RowReader, open_rows
+
+if TYPE_CHECKING:
+    from recalltree.readers import RowReader
 
 
 def load_model(path: str, *, mmap: bool = True, verify: bool = False) -> Any:
@@ -100,6 +102,8 @@ def open_like(
     -------
     RowReader
     """
+    from recalltree.readers import open_rows
+
     options = dict(kept or {})
     if "bits" in given and "n_features" not in given:
         options.pop("n_features", None)

@@ -23,8 +23,6 @@ from recalltree.cli.options import (
     quiet_option,
     rows_argument,
 )
-from recalltree.inspection import find_class, report_page, summary, tree_text
-from recalltree.model_file import read_header
 
 
 def inspect(
@@ -48,6 +46,8 @@ def inspect(
     candidates, memory, and a box to find classes. ROWS are labelled rows on which the page shows
     errors and the classes that are confused; it does without.
     """
+    from recalltree.inspection import find_class, report_page, summary, tree_text
+
     if rows and html is None:
         raise click.UsageError(
             "rows are for the page of --html; to measure errors, use evaluate.", ctx
@@ -92,6 +92,8 @@ def _file(model: str) -> dict[str, Any]:
     """Return what the file says about itself."""
     if model == "-":
         return {}
+    from recalltree.model_file import read_header
+
     header = read_header(model)
     names = ("format_version", "library_version", "contents")
     return {"file": {**{name: header[name] for name in names}, "bytes": Path(model).stat().st_size}}

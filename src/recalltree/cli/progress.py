@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import monotonic
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 TERMINAL_SECONDS = 0.5
 LOG_SECONDS = 10.0
@@ -120,6 +120,8 @@ class Display:
     """
 
     def __init__(self, meter: Meter, *, quiet: bool) -> None:
+        from rich.console import Console
+
         self._meter = meter
         self._quiet = quiet
         self._console = Console(stderr=True, highlight=False)
@@ -129,6 +131,8 @@ class Display:
 
     def __enter__(self) -> Display:
         if self._live:
+            from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
             self._bar = Progress(
                 SpinnerColumn(),
                 BarColumn(bar_width=16),

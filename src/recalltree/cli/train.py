@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -34,10 +34,12 @@ from recalltree.cli.options import (
     rows_argument,
 )
 from recalltree.cli.progress import Display, Meter, as_time
-from recalltree.estimators.base import CLASSIFIERS
-from recalltree.model_file import Checkpointer
-from recalltree.readers import RowReader
+from recalltree.parameters import ALGORITHMS
 from recalltree.training import TrainingPosition, learn_from
+
+if TYPE_CHECKING:
+    from recalltree.model_file import Checkpointer
+    from recalltree.readers import RowReader
 
 DEFAULT_ALGORITHM = "one-against-some"
 
@@ -64,6 +66,8 @@ def train(
     """
     paths = paths_of(ctx, rows, resume)
     if resume is None:
+        from recalltree.estimators.base import CLASSIFIERS
+
         kind: type[Any] = CLASSIFIERS[algorithm]
         clf = kind(**given_parameters(ctx, algorithm, values))
     else:
@@ -252,6 +256,8 @@ def _check_files(ctx: click.Context, paths: Sequence[str], n_passes: int) -> Non
 def _checkpointer(model: str, every: Interval | None) -> Checkpointer | None:
     if every is None or model == "-":
         return None
+    from recalltree.model_file import Checkpointer
+
     return Checkpointer(model, every_rows=every.every_rows, every_minutes=every.every_minutes)
 
 
@@ -296,7 +302,7 @@ _OPTIONS = [
     ),
     SectionOption(
         ["--algorithm"],
-        type=click.Choice(list(CLASSIFIERS)),
+        type=click.Choice(list(ALGORITHMS)),
         default=DEFAULT_ALGORITHM,
         show_default=True,
         help="How to learn.",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +41,12 @@ from recalltree.validation import (
     make_rows,
 )
 
-#: Estimators by the name of their algorithm in model files and on the command line. Each adds itself.
+#: Estimators by the name of their algorithm, as in model files. Each adds itself.
 CLASSIFIERS: dict[str, type[OnlineClassifier]] = {}
+
+#: The locks of estimators. Not among their attributes, which are those that scikit-learn expects.
+_LEARNING_LOCKS: WeakKeyDictionary[Any, Lock] = WeakKeyDictionary()
+_ONE_AT_A_TIME = Lock()
 
 
 class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
@@ -305,11 +310,9 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
 
     @property
     def _learning_alone(self) -> Lock:
-        """A lock: one thread learns at a time, from the first look at its labels to its last row.
-
-        Made when it is first needed: an estimator that has not learned is its parameters alone.
-        """
-        return self.__dict__.setdefault("_learning_lock", Lock())
+        """A lock, so that threads learn one after the other."""
+        with _ONE_AT_A_TIME:
+            return _LEARNING_LOCKS.setdefault(self, Lock())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

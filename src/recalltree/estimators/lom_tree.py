@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from recalltree._core import LOMTree, MappedLOMTree
 from recalltree.estimators.base import as_limit
 from recalltree.estimators.constraints import constraints_of
+from recalltree.estimators.fitted import Fitted
 from recalltree.estimators.tree_classifier import TreeClassifier
 from recalltree.parameters import LOM_TREE, defaults_of
 from recalltree.tree import LOMTreeView
@@ -154,17 +155,19 @@ class LOMTreeClassifier(TreeClassifier):
             "swap_resistance": float(self.swap_resistance),
         }
 
-    def _link(self, scores: NDArray[np.float32], best: NDArray[np.float32]) -> NDArray[np.float64]:
+    def _link(
+        self, fitted: Fitted, scores: NDArray[np.float32], best: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
         return scores.astype(np.float64)
 
-    def _scores_per_row(self) -> int:
-        return min(64, super()._scores_per_row())  # leaves hold few of the classes
+    def _scores_per_row(self, core: Any) -> int:
+        return min(64, super()._scores_per_row(core))  # leaves hold few of the classes
 
-    def _classes_by_frequency(self) -> NDArray[np.int64]:
+    def _classes_by_frequency(self, fitted: Fitted) -> NDArray[np.int64]:
         # Counts are kept in leaves only: the answers of the fullest leaves come first.
-        tree = self._fitted.core.tree()
+        tree = fitted.core.tree()
         leaves = tree["left"] < 0
         weight = np.bincount(
-            tree["majority"][leaves], tree["min_count"][leaves], minlength=len(self._fitted.labels)
+            tree["majority"][leaves], tree["min_count"][leaves], minlength=len(fitted.labels)
         )
         return np.argsort(-weight, kind="stable")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from recalltree._core import MappedOneAgainstSome, OneAgainstSome
 from recalltree.estimators.base import OnlineClassifier, as_limit
 from recalltree.estimators.constraints import constraints_of
+from recalltree.estimators.fitted import Fitted
 from recalltree.parameters import ONE_AGAINST_SOME, defaults_of
 
 _DEFAULT = defaults_of(ONE_AGAINST_SOME)
@@ -238,15 +239,16 @@ class OneAgainstSomeClassifier(OnlineClassifier):
     def _seed(self, seed: int) -> dict[str, int]:
         return {"seed": seed}
 
-    def _link(self, scores: NDArray[np.float32], best: NDArray[np.float32]) -> NDArray[np.float64]:
+    def _link(
+        self, fitted: Fitted, scores: NDArray[np.float32], best: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
         return np.exp(scores.astype(np.float64) - best.astype(np.float64))
 
-    def _scores_per_row(self) -> int:
-        core = self._fitted.core
+    def _scores_per_row(self, core: Any) -> int:
         return min(core.max_candidates_now, core.n_classes_seen)
 
-    def _classes_by_frequency(self) -> NDArray[np.int64]:
-        examples = np.zeros(len(self._fitted.labels))
-        learned = self._fitted.core.class_examples()
+    def _classes_by_frequency(self, fitted: Fitted) -> NDArray[np.int64]:
+        examples = np.zeros(len(fitted.labels))
+        learned = fitted.core.class_examples()
         examples[: len(learned)] = learned
         return np.argsort(-examples, kind="stable")

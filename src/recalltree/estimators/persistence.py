@@ -265,7 +265,8 @@ class Persistent(BaseEstimator):
     def _attributes(self) -> dict[str, Any]:
         """Return the attributes that can be pickled as they are."""
         state = dict(super().__getstate__())
-        return {name: state[name] for name in state if name not in ("_fitted", "_learning_lock")}
+        state.pop("_fitted", None)
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)

@@ -16,7 +16,6 @@ from scipy.sparse import csr_array
 from recalltree.estimators.fitted import Fitted
 from recalltree.estimators.probabilities import fill_up, normalise, row_max, row_sum, sigmoid
 from recalltree.losses import LOSSES
-from recalltree.moment import at_one_moment
 from recalltree.validation import (
     Matrix,
     check_matrix,
@@ -78,7 +77,6 @@ class Predictions(metaclass=ABCMeta):
         class_ids = fitted.core.predict(matrix.rows, n_threads)
         return fitted.labels.classes[class_ids]
 
-    @at_one_moment
     def predict_topk(self, X: Any, k: int = 5) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return the `k` best labels for each row, the best first, and their probabilities.
 
@@ -105,20 +103,20 @@ class Predictions(metaclass=ABCMeta):
             )
         class_ids = np.empty((matrix.shape[0], k), dtype=np.int32)
         probabilities = np.zeros((matrix.shape[0], k))
-        for start, stop in self._blocks(matrix):
-            rows = slice_rows(matrix, start, stop)
-            ids, top_scores, indptr, scores = fitted.core.predict_topk(rows, int(k), n_threads)
-            sums = row_sum(indptr, self._link_of_rows(indptr, scores))
-            best = np.broadcast_to(top_scores[:, :1], top_scores.shape)
-            found = ids >= 0
-            values = self._link(top_scores[found], best[found])
-            probabilities[start:stop][found] = values / np.repeat(sums, found.sum(axis=1))
-            class_ids[start:stop] = ids
-        if (class_ids[:, -1] < 0).any():
-            class_ids = fill_up(class_ids, self._classes_by_frequency())
+        with fitted.core.reading():
+            for start, stop in self._blocks(fitted, matrix):
+                rows = slice_rows(matrix, start, stop)
+                ids, top_scores, indptr, scores = fitted.core.predict_topk(rows, int(k), n_threads)
+                sums = row_sum(indptr, self._link_of_rows(fitted, indptr, scores))
+                best = np.broadcast_to(top_scores[:, :1], top_scores.shape)
+                found = ids >= 0
+                values = self._link(fitted, top_scores[found], best[found])
+                probabilities[start:stop][found] = values / np.repeat(sums, found.sum(axis=1))
+                class_ids[start:stop] = ids
+            if (class_ids[:, -1] < 0).any():
+                class_ids = fill_up(class_ids, self._classes_by_frequency(fitted))
         return fitted.labels.classes[class_ids], probabilities
 
-    @at_one_moment
     def predict_proba(self, X: Any, sparse: bool = False) -> Any:
         """Return the probability of each class for each row.
 
@@ -144,27 +142,38 @@ class Predictions(metaclass=ABCMeta):
             of ``recalltree.estimators.prediction``.
         """
         fitted, matrix, n_threads = self._check_new(X)
-        core = fitted.core
-        shape = (matrix.shape[0], len(fitted.labels))
-        if not sparse and 8 * shape[0] * shape[1] > DENSE_LIMIT_BYTES:
+        with fitted.core.reading():
+            shape = (matrix.shape[0], len(fitted.labels))
+            if sparse:
+                return self._sparse_probabilities(fitted, matrix, n_threads, shape)
+            return self._dense_probabilities(fitted, matrix, n_threads, shape)
+
+    def _sparse_probabilities(
+        self, fitted: Fitted, matrix: Matrix, n_threads: int, shape: tuple[int, int]
+    ) -> Any:
+        indptr, class_ids, scores = fitted.core.candidates(matrix.rows, n_threads)
+        values = normalise(indptr, self._link_of_rows(fitted, indptr, scores), scores)
+        result = _csr(indptr, class_ids, values, shape)
+        result.sort_indices()
+        return result
+
+    def _dense_probabilities(
+        self, fitted: Fitted, matrix: Matrix, n_threads: int, shape: tuple[int, int]
+    ) -> NDArray[np.float64]:
+        if 8 * shape[0] * shape[1] > DENSE_LIMIT_BYTES:
             raise ValueError(
                 f"predict_proba would make a dense array of shape {shape}, "
                 f"{8 * shape[0] * shape[1] / 2**30:.1f} GiB, and the limit is "
                 f"{DENSE_LIMIT_BYTES / 2**30:.1f} GiB. Use predict_topk(X, k) for the best "
                 "labels, predict_proba(X, sparse=True) for a CSR array, or fewer rows at a time."
             )
-        if sparse:
-            indptr, class_ids, scores = core.candidates(matrix.rows, n_threads)
-            values = normalise(indptr, self._link_of_rows(indptr, scores), scores)
-            result = _csr(indptr, class_ids, values, shape)
-            result.sort_indices()
-            return result
         dense = np.zeros(shape)
-        for start, stop in self._blocks(matrix):
-            indptr, class_ids, scores = core.candidates(slice_rows(matrix, start, stop), n_threads)
+        for start, stop in self._blocks(fitted, matrix):
+            rows = slice_rows(matrix, start, stop)
+            indptr, class_ids, scores = fitted.core.candidates(rows, n_threads)
             row_ids = np.repeat(np.arange(start, stop), np.diff(indptr))
             dense[row_ids, class_ids] = normalise(
-                indptr, self._link_of_rows(indptr, scores), scores
+                indptr, self._link_of_rows(fitted, indptr, scores), scores
             )
         return dense
 
@@ -187,28 +196,30 @@ class Predictions(metaclass=ABCMeta):
         indptr, class_ids, scores = fitted.core.candidates(matrix.rows, n_threads)
         return _csr(indptr, class_ids, scores, (matrix.shape[0], len(fitted.labels)))
 
-    def _link(self, scores: NDArray[np.float32], best: NDArray[np.float32]) -> NDArray[np.float64]:
+    def _link(
+        self, fitted: Fitted, scores: NDArray[np.float32], best: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
         """Return what becomes the probabilities when divided by the sum of its row.
 
         `best` is, for each score, the largest score of its row.
         """
-        return sigmoid(scores, best, LOSSES[self._fitted.config["loss"]].link_scale)
+        return sigmoid(scores, best, LOSSES[fitted.config["loss"]].link_scale)
 
     def _link_of_rows(
-        self, indptr: NDArray[np.int64], scores: NDArray[np.float32]
+        self, fitted: Fitted, indptr: NDArray[np.int64], scores: NDArray[np.float32]
     ) -> NDArray[np.float64]:
-        return self._link(scores, np.repeat(row_max(indptr, scores), np.diff(indptr)))
+        return self._link(fitted, scores, np.repeat(row_max(indptr, scores), np.diff(indptr)))
 
-    def _scores_per_row(self) -> int:
+    def _scores_per_row(self, core: Any) -> int:
         """Return about how many candidates a row has."""
-        return self._fitted.core.n_classes_seen
+        return core.n_classes_seen
 
-    def _classes_by_frequency(self) -> NDArray[np.int64]:
+    def _classes_by_frequency(self, fitted: Fitted) -> NDArray[np.int64]:
         """Return all class ids, the most frequent first as far as that is known."""
-        return np.arange(len(self._fitted.labels))
+        return np.arange(len(fitted.labels))
 
-    def _blocks(self, matrix: Matrix) -> Iterator[tuple[int, int]]:
-        size = max(1, _BLOCK_SCORES // self._scores_per_row())
+    def _blocks(self, fitted: Fitted, matrix: Matrix) -> Iterator[tuple[int, int]]:
+        size = max(1, _BLOCK_SCORES // self._scores_per_row(fitted.core))
         for start in range(0, matrix.shape[0], size):
             yield start, min(start + size, matrix.shape[0])
 

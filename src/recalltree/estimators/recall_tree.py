@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from recalltree._core import MappedRecallTree, RecallTree
 from recalltree.estimators.base import as_limit
 from recalltree.estimators.constraints import constraints_of
+from recalltree.estimators.fitted import Fitted
 from recalltree.estimators.tree_classifier import TreeClassifier
 from recalltree.parameters import RECALL_TREE, defaults_of
 from recalltree.tree import RecallTreeView
@@ -218,10 +219,10 @@ class RecallTreeClassifier(TreeClassifier):
             "min_gradient": float(self.min_gradient),
         }
 
-    def _scores_per_row(self) -> int:
-        return self._fitted.core.max_candidates_now
+    def _scores_per_row(self, core: Any) -> int:
+        return core.max_candidates_now
 
-    def _classes_by_frequency(self) -> NDArray[np.int64]:
-        seen, _ = self._fitted.core.histogram(0)
-        unseen = np.setdiff1d(np.arange(len(self._fitted.labels)), seen)
+    def _classes_by_frequency(self, fitted: Fitted) -> NDArray[np.int64]:
+        seen, _ = fitted.core.histogram(0)
+        unseen = np.setdiff1d(np.arange(len(fitted.labels)), seen)
         return np.concatenate([seen.astype(np.int64), unseen])

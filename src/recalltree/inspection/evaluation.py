@@ -93,7 +93,7 @@ class Evaluation:
             weights = np.ones(len(labels), dtype=np.float32)
         truth = np.array([self._ids.get(label, -1) for label in labels.tolist()], dtype=np.int64)
         self.n_rows += len(labels)
-        for start, stop in clf._blocks(matrix):
+        for start, stop in clf._blocks(fitted, matrix):
             rows = slice_rows(matrix, start, stop)
             self._add_block(fitted.core, rows, truth[start:stop], weights[start:stop], n_threads)
 

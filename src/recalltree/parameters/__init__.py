@@ -5,7 +5,9 @@ reference its defaults. Nothing here imports another part of the package.
 """
 
 from recalltree.parameters.algorithms import (
+    ALGORITHMS,
     LOM_TREE,
+    MAX_FEATURES,
     ONE_AGAINST_ALL,
     ONE_AGAINST_SOME,
     RECALL_TREE,
@@ -20,7 +22,9 @@ from recalltree.parameters.parameter import (
 )
 
 __all__ = [
+    "ALGORITHMS",
     "LOM_TREE",
+    "MAX_FEATURES",
     "ONE_AGAINST_ALL",
     "ONE_AGAINST_SOME",
     "RECALL_TREE",

@@ -12,6 +12,9 @@ import numpy as np
 from recalltree.losses import LOSSES
 from recalltree.parameters.parameter import Parameter, Range, make_table
 
+#: How many features X may have: a model keeps the range of each, 4 bytes, sparse or not.
+MAX_FEATURES = 2**29
+
 _YES_OR_NO = (True, False)
 _POSITIVE_INTEGER = Range(int, 1)
 
@@ -284,3 +287,11 @@ LOM_TREE = make_table(
     _LOSS,
     *_COMMON,
 )
+
+#: The tables by the names that algorithms have in files and on the command line.
+ALGORITHMS = {
+    "one-against-some": ONE_AGAINST_SOME,
+    "recall-tree": RECALL_TREE,
+    "one-against-all": ONE_AGAINST_ALL,
+    "lom-tree": LOM_TREE,
+}

@@ -11,15 +11,20 @@ r"""Files and streams -> batches of rows that estimators learn from.
 array(['cat', 'dog'], dtype=object)
 """
 
-from recalltree.readers.batches import Batch
+from typing import TYPE_CHECKING
+
+from recalltree.lazy import lazy_names
 from recalltree.readers.errors import (
     BadRowError,
     BadRowWarning,
     DamagedFileError,
     OneReadError,
 )
-from recalltree.readers.open import open_rows
-from recalltree.readers.reader import RowReader
+
+if TYPE_CHECKING:
+    from recalltree.readers.batches import Batch
+    from recalltree.readers.open import open_rows
+    from recalltree.readers.reader import RowReader
 
 __all__ = [
     "BadRowError",
@@ -30,3 +35,6 @@ __all__ = [
     "RowReader",
     "open_rows",
 ]
+
+# The command line needs the table of parameters alone to show its help.
+__getattr__ = lazy_names(__name__, {"Batch": "batches", "RowReader": "reader", "open_rows": "open"})

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recalltree.parameters import Parameter, Range, make_table
+from recalltree.parameters import MAX_FEATURES, Parameter, Range, make_table
 from recalltree.readers.formats import FORMATS
-from recalltree.validation import MAX_FEATURES
 
 _YES_OR_NO = (True, False)
 _MOST = 2**31 - 1

@@ -1,4 +1,4 @@
-// Memory for rows of weights: large blocks (huge pages where the system grants them), carved into
+// Memory for weights: large blocks (huge pages where the system grants them), carved into
 // pieces that are multiples of a small size, cache lines unless told otherwise. Pieces given back
 // are used again: one of the same size as it is, otherwise a part of the smallest that is large
 // enough.

@@ -17,7 +17,7 @@ enum class RoutingOrder { route_first, update_first };
 
 struct LearnerConfig {
   std::uint32_t n_features = 0;
-  bool sparse = false;  // weights only for touched (row, feature) pairs, instead of whole rows
+  bool sparse = false;  // weights only for pairs of a model and a feature that were touched
   Loss loss = Loss::logistic;
   double learning_rate = 1.0;
   double l2 = 0.0;

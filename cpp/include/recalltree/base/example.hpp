@@ -45,12 +45,12 @@ struct Example {
   // Dense models: one value per feature, padded with zeros. Sparse models: the non-zeros, in the
   // row's order, which is ascending.
   AlignedFloats dense;
-  std::vector<std::uint32_t> keys;
+  std::vector<std::uint32_t> features;
   std::vector<float> values;
   double rate = 0.0;  // learning rate of this example, see FeatureScale
 
   // Values that would be others had the scales not just learned from this very example: position
-  // (in `dense` or `keys`) and value.
+  // (in `dense` or `features`) and value.
   struct Change {
     std::uint32_t at;
     float before;
@@ -60,11 +60,11 @@ struct Example {
   // The example as prediction would have seen it a moment ago: this one, or a changed copy.
   const Example& before(Example& copy) const {
     if (changes.empty()) return *this;
-    copy.keys = keys;
+    copy.features = features;
     copy.values = values;
     copy.dense.assign(dense);
     for (const Change& change : changes)
-      (keys.empty() ? copy.dense.data() : copy.values.data())[change.at] = change.before;
+      (features.empty() ? copy.dense.data() : copy.values.data())[change.at] = change.before;
     return copy;
   }
 };

@@ -89,6 +89,31 @@ void view_fields(Arrays& arrays, const State& state, const std::string& prefix =
   });
 }
 
+// Whether any of the arrays is there.
+template <class Arrays>
+bool has_any_field(const Arrays& arrays, const State& state) {
+  bool has_any = false;
+  Arrays::fields(arrays, [&](const char* name, const auto&, Field = {}) {
+    has_any = has_any || state.has(name);
+  });
+  return has_any;
+}
+
+// Whether the arrays that are only for learning are there. Throws std::invalid_argument if one is
+// and another is not.
+template <class Arrays>
+bool has_learning_fields(const Arrays& arrays, const State& state, const std::string& prefix = "") {
+  bool any = false;
+  const auto each = [&](auto use) {
+    Arrays::fields(arrays, [&](const char* name, const auto&, Field field = {}) {
+      if (field.for_learning) use(prefix + name);
+    });
+  };
+  each([&](const std::string& name) { any |= state.has(name); });
+  if (any) each([&](const std::string& name) { state.array(name); });
+  return any;
+}
+
 inline std::size_t bytes_of(const Array& array) {
   return array.size * (array.kind == 'e' || array.kind == 'H' ? 2 : 4);
 }

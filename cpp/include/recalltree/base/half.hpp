@@ -15,6 +15,7 @@ struct BFloat16 {
 };
 
 inline float widen(float value) { return value; }
+inline double widen(double value) { return value; }
 
 inline float widen(BFloat16 half) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(half.bits) << 16);

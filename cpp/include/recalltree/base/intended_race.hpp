@@ -1,6 +1,6 @@
 // The one place where a data race is meant.
 //
-// With several threads the learners run Hogwild: rows of weights (values, AdaGrad accumulators,
+// With several threads the learners run Hogwild: weights (values, AdaGrad accumulators,
 // biases), the feature scales and the running norm are read and written without locks. A lost
 // update costs a little accuracy and nothing else: no pointer, size, key, count or tree link is
 // ever raced on.

@@ -37,7 +37,7 @@ class MappedLOMTree final : public LOMTreePrediction<MappedLOMTree, MappedModel>
   void prefetch_labels(NodeId n) const;
 
   bool is_complete() const override {
-    return routers_->has_accumulators() && state_.has("tree.margins");
+    return routers_->has_accumulators() && has_learning_fields(arrays_, state_);
   }
   void check() const override;
   std::vector<std::pair<std::string, std::size_t>> memory() const override;

@@ -24,7 +24,7 @@ class MappedRecallTree final : public RecallTreePrediction<MappedRecallTree, Map
   const MappedWeights& routers() const { return *routers_; }
   const MappedWeights& path_weights() const { return *path_weights_; }
   const MappedWeights& interactions() const { return *interactions_; }
-  ModelId interaction_row(ClassId y, NodeId n) const;
+  ModelId interaction_model(ClassId y, NodeId n) const;
 
   bool is_complete() const override;
   void check() const override;

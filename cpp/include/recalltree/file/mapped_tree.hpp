@@ -74,7 +74,7 @@ class MappedTree {
   // Throws std::invalid_argument where a number is not finite, or out of order. Reads everything.
   void check() const;
 
-  std::size_t node_bytes() const;
+  std::size_t node_bytes() const { return bytes_of_fields(arrays_) - histogram_bytes(); }
   std::size_t histogram_bytes() const {
     return arrays_.labels.size_bytes() + arrays_.counts.size_bytes() +
            arrays_.arrivals.size_bytes();

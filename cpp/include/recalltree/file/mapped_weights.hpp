@@ -1,4 +1,4 @@
-// Rows of weights that can be read but not changed, viewed where they lie: in a mapped file, or in
+// Linear models that can be read but not changed, viewed where they lie: in a mapped file, or in
 // arrays of Python. The layouts are those that DenseWeights and SparseWeights save.
 //
 // A view believes nothing that it did not check when it was made: numbers that a file holds are
@@ -8,13 +8,14 @@
 
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "recalltree/base/config.hpp"
-#include "recalltree/base/example.hpp"
 #include "recalltree/base/state.hpp"
 #include "recalltree/base/types.hpp"
+#include "recalltree/file/state_checks.hpp"
 #include "recalltree/linear/dense_weights.hpp"
 #include "recalltree/linear/weights.hpp"
 
@@ -22,32 +23,49 @@ namespace recalltree {
 
 class MappedWeights : public ReadWeights {
  public:
-  std::size_t size() const final { return bias_.size(); }
-  float bias(ModelId row) const final { return bias_[row]; }
   // Whether learning could go on from here.
   bool has_accumulators() const { return has_accumulators_; }
   // Throws std::invalid_argument where a number is not finite, or out of order. Reads everything.
   virtual void check() const = 0;
 
  protected:
-  // Not all weights have accumulators of their own where a row has one rate.
-  MappedWeights(const std::string& name, const State& state, bool rate_per_weight);
-  // A model without them, which only predicts, has neither.
-  float accumulator(std::size_t i) const { return has_accumulators_ ? accumulators_[i] : 0.0f; }
-  ModelContents bias_contents(ModelId row) const;
-  void check_finite(const char* part, std::span<const float> values) const;
-  [[noreturn]] void fail(const std::string& what) const;
-
-  std::string name_;
-  bool has_accumulators_;
-  std::span<const float> bias_, bias_accumulators_, accumulators_;
+  bool has_accumulators_ = false;
 };
 
-// The weights called `name`, of rows over n_features. Throws std::invalid_argument if the arrays do
-// not fit each other.
-std::unique_ptr<MappedWeights> map_dense_weights(
-    const std::string& name, const State& state, std::size_t n_features,
-    DenseWeights::Rates rates = DenseWeights::Rates::per_weight);
+// Arrays: DenseArrays or SparseArrays, viewed.
+template <class Arrays>
+class MappedArrays : public MappedWeights {
+ public:
+  std::size_t size() const final { return arrays_.bias.size(); }
+  float bias(ModelId model) const final { return arrays_.bias[model]; }
+  std::size_t bytes() const final { return bytes_of_fields(arrays_); }
+
+ protected:
+  MappedArrays(const std::string& name, const State& state, Arrays arrays)
+      : prefix_(name + "."), arrays_(std::move(arrays)) {
+    view_fields(arrays_, state, prefix_);
+    has_accumulators_ = has_learning_fields(arrays_, state, prefix_);
+  }
+  // Without weights. A model that only predicts has no accumulators.
+  ModelContents bias_contents(ModelId model) const {
+    ModelContents all;
+    all.bias = bias(model);
+    if (has_accumulators_) all.bias_accumulator = arrays_.bias_accumulators[model];
+    return all;
+  }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::invalid_argument("state: array '" + prefix_ + what);
+  }
+
+  std::string prefix_;
+  Arrays arrays_;
+};
+
+// The models called `name`, over n_features. Throws std::invalid_argument if the arrays do not fit
+// each other.
+std::unique_ptr<MappedWeights> map_dense_weights(const std::string& name, const State& state,
+                                                 std::size_t n_features,
+                                                 Rates rates = Rates::per_weight);
 std::unique_ptr<MappedWeights> map_sparse_weights(const std::string& name, const State& state,
                                                   std::size_t n_features);
 inline std::unique_ptr<MappedWeights> map_weights(const std::string& name, const State& state,
@@ -55,6 +73,21 @@ inline std::unique_ptr<MappedWeights> map_weights(const std::string& name, const
   if (config.n_features == 0) throw std::invalid_argument("state: a model has at least 1 feature");
   return config.sparse ? map_sparse_weights(name, state, config.n_features)
                        : map_dense_weights(name, state, config.n_features);
+}
+
+// Weights<Stored>, made of the arguments, for weights that are stored as float32, float16 or
+// bfloat16.
+template <template <class> class Weights, class... Arguments>
+std::unique_ptr<MappedWeights> map_stored(const std::string& name, const State& state,
+                                          const Arguments&... arguments) {
+  switch (state.array(name + ".weights").kind) {
+    case 'e':
+      return std::make_unique<Weights<Float16>>(name, state, arguments...);
+    case 'H':
+      return std::make_unique<Weights<BFloat16>>(name, state, arguments...);
+    default:
+      return std::make_unique<Weights<float>>(name, state, arguments...);
+  }
 }
 
 }  // namespace recalltree

@@ -13,14 +13,14 @@ namespace recalltree {
 
 inline constexpr std::size_t kIdsInGroup = 8;
 
-// One bit for each of the eight ids that equals this one. Aligned to 16 bytes.
+// One bit for each of the eight ids that equals this one.
 inline unsigned matches(const std::uint32_t* ids, std::uint32_t id) {
 #if defined(__SSE2__)
   const __m128i wanted = _mm_set1_epi32(static_cast<int>(id));
   const __m128i low =
-      _mm_cmpeq_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(ids)), wanted);
+      _mm_cmpeq_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(ids)), wanted);
   const __m128i high =
-      _mm_cmpeq_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(ids + 4)), wanted);
+      _mm_cmpeq_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(ids + 4)), wanted);
   const __m128i both = _mm_packs_epi16(_mm_packs_epi32(low, high), _mm_setzero_si128());
   return static_cast<unsigned>(_mm_movemask_epi8(both));
 #else

@@ -1,4 +1,4 @@
-// One contiguous row per model.
+// The weights of a model side by side.
 #pragma once
 
 #include <cstddef>
@@ -6,61 +6,86 @@
 #include <vector>
 
 #include "recalltree/base/arena.hpp"
+#include "recalltree/base/fields.hpp"
 #include "recalltree/base/stable_vector.hpp"
 #include "recalltree/linear/weights.hpp"
 
 namespace recalltree {
 
+// Whether every weight learns at a rate of its own, or the whole model at the rate of its bias,
+// which suits features of one spread and takes half the memory.
+enum class Rates { per_weight, per_model };
+
+// As they are saved: padded, so that a file of them can be used where it lies. Stored: float, or
+// half of one in models that only predict.
+template <template <class> class List, class Stored = float>
+struct DenseArrays {
+  std::size_t width;  // weights of a model
+  Rates rates;
+  List<Stored> weights = {};
+  List<float> accumulators = {}, bias = {}, bias_accumulators = {};
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit visit) {
+    visit("bias", self.bias);
+    visit("weights", self.weights, {.width = self.width});
+    const std::size_t n = self.bias.size(), n_weights = self.weights.size();
+    if (self.rates == Rates::per_weight)
+      visit("accumulators", self.accumulators,
+            {.length = n_weights, .width = self.width, .for_learning = true});
+    visit("bias_accumulators", self.bias_accumulators, {.length = n, .for_learning = true});
+  }
+};
+
 class DenseWeights final : public Weights {
  public:
-  // Whether every weight learns at a rate of its own, or the whole row at the rate of its bias,
-  // which suits features of one spread and takes half the memory.
-  enum class Rates { per_weight, per_row };
+  using Rates = recalltree::Rates;
 
   DenseWeights(std::size_t n_features, bool bias, Rates rates = Rates::per_weight)
       : n_(padded(n_features)), n_features_(n_features), bias_(bias), rates_(rates) {}
 
   ModelId add_model() override;
-  std::size_t size() const override { return rows_.size(); }
-  void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
+  std::size_t size() const override { return models_.size(); }
+  void scores(const ModelId* models, std::size_t n, const Example& x, float* out,
               Threads threads) const override;
-  void accumulate(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+  void accumulate(const ModelId* models, std::size_t n, const Example& x, const float* weighted_g2,
                   Steps& steps, double* c, Threads threads, LookupCache* found,
                   std::size_t first) override;
-  void apply(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+  void apply(const ModelId* models, std::size_t n, const Example& x, const float* weighted_g2,
              const Steps& steps, const float* h, const float* shrinkage, Threads threads) override;
-  // One row alone: after w *= kept wherever x is not zero, w += h x.
-  void move(ModelId row, const Example& x, float h, float kept);
-  ModelId renew(ModelId row, ModelId) override;
-  ModelContents contents(ModelId row) const override;
+  // One model alone: after w *= kept wherever x is not zero, w += h x.
+  void move(ModelId model, const Example& x, float h, float kept);
+  ModelId renew(ModelId model, ModelId) override;
+  ModelContents contents(ModelId model) const override;
   using Weights::save;
-  void save(const std::string& name, State& state, const std::vector<ModelId>& rows) const override;
+  void save(const std::string& name, State& state,
+            const std::vector<ModelId>& models) const override;
   void load(const std::string& name, const State& state) override;
   std::size_t bytes() const override {
-    return values_.used() + accumulators_.used() + rows_.bytes();
+    return values_.used() + accumulators_.used() + models_.bytes();
   }
 
-  // If there were so many rows.
-  std::size_t bytes(std::size_t rows) const {
+  // If there were so many models.
+  std::size_t bytes(std::size_t models) const {
     const std::size_t values = rates_ == Rates::per_weight ? 2 * n_ : n_;
-    return rows * values * sizeof(float) + StableVector<Row>::bytes(rows);
+    return models * values * sizeof(float) + StableVector<Model>::bytes(models);
   }
 
-  const float* values(ModelId row) const override { return rows_[row].values; }
-  float bias(ModelId row) const override;
+  const float* values(ModelId model) const override { return models_[model].values; }
+  float bias(ModelId model) const override;
   std::size_t stride() const { return n_; }
 
  private:
-  struct Row {
+  struct Model {
     float* values = nullptr;
-    float* accumulators = nullptr;  // none if the row has one rate
+    float* accumulators = nullptr;  // none if the model has one rate
     float bias = 0.0f, bias_accumulator = 0.0f;
   };
   std::size_t n_, n_features_;
   bool bias_;
   Rates rates_;
   Arena values_, accumulators_;  // apart, so that prediction streams through values only
-  StableVector<Row> rows_;
+  StableVector<Model> models_;
 };
 
 }  // namespace recalltree

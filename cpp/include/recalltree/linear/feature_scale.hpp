@@ -81,15 +81,15 @@ class FeatureScale {
       });
       return kernels().dot(z, z, out.dense.size());
     }
-    out.keys.clear();
+    out.features.clear();
     out.values.clear();
     double norm = 0.0;
     rows.visit(i, [&](std::uint32_t j, float x) {
       if (x == 0.0f) return;
-      const float s = scale_of(j, x, out.keys.size());
+      const float s = scale_of(j, x, out.features.size());
       if (s == 0.0f) return;
       const float z = x / s;
-      out.keys.push_back(j);
+      out.features.push_back(j);
       out.values.push_back(z);
       norm += double(z) * double(z);
     });

@@ -16,14 +16,14 @@
 
 namespace recalltree {
 
-// A model may be a sum of parts: weights on x, on path features, on their products. rows[i] is the
-// row of the i-th model within this part.
+// A model may be a sum of parts: weights on x, on path features, on their products. models[i] is
+// the model of the i-th model within this part.
 struct Part {
   Weights* weights;
-  const ModelId* rows;
+  const ModelId* models;
   const Example* example;
   bool regularised;
-  LookupCache* found = nullptr;  // where the rows have been looked up, if they have,
+  LookupCache* found = nullptr;  // where the models have been looked up, if they have,
   std::size_t first = 0;         // beginning with this one
 };
 
@@ -80,7 +80,7 @@ class LinearLearner {
       c[i] = 0.0;
     }
     for (std::size_t k = 0; k < parts.size(); ++k)
-      parts[k].weights->accumulate(parts[k].rows + begin, n, *parts[k].example, weighted_g2,
+      parts[k].weights->accumulate(parts[k].models + begin, n, *parts[k].example, weighted_g2,
                                    ws.steps[k], c, ws.threads, parts[k].found,
                                    parts[k].first + begin);
     for (std::size_t i = 0; i < n; ++i)
@@ -88,8 +88,9 @@ class LinearLearner {
     kernels().steps(config_.loss, p, y, t, c, h, n);
     for (std::size_t i = 0; i < n; ++i) step[i] = static_cast<float>(h[i]);
     for (std::size_t k = 0; k < parts.size(); ++k)
-      parts[k].weights->apply(parts[k].rows + begin, n, *parts[k].example, weighted_g2, ws.steps[k],
-                              step, parts[k].regularised ? shrinkage : no_shrinkage, ws.threads);
+      parts[k].weights->apply(parts[k].models + begin, n, *parts[k].example, weighted_g2,
+                              ws.steps[k], step, parts[k].regularised ? shrinkage : no_shrinkage,
+                              ws.threads);
   }
 
   LearnerConfig config_;

@@ -1,4 +1,4 @@
-// The weights of one feature: a hash table from rows to weights. A bucket is one cache line, so
+// The weights of one feature: a hash table from models to weights. A bucket is one cache line, so
 // that reading a weight costs at most one miss.
 #pragma once
 
@@ -9,6 +9,7 @@
 
 #include "recalltree/base/hints.hpp"
 #include "recalltree/base/intended_race.hpp"
+#include "recalltree/base/random_bits.hpp"
 #include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/types.hpp"
 #include "recalltree/kernels/groups.hpp"
@@ -18,47 +19,44 @@ namespace recalltree {
 // The table as it is read. Whoever made it owns the buckets.
 struct SparseBuckets {
   static constexpr std::size_t kSlots = kIdsInGroup;
-  // So many consecutive rows lie together. More of them would crowd a bucket.
+  // So many consecutive models lie together. More of them would crowd a bucket.
   static constexpr ModelId kNeighbours = 4;
   struct alignas(64) Bucket {
-    std::uint32_t rows_plus_1[kSlots];  // filled from the front; 0: free
-    float values[kSlots];               // 0 where free
+    std::uint32_t models_plus_1[kSlots];  // filled from the front; 0: free
+    float values[kSlots];                 // 0 where free
   };
 
   Bucket* buckets = nullptr;
   std::uint32_t n_buckets = 0;
-  std::uint32_t n_rows = 0;
+  std::uint32_t n_models = 0;
 
   bool empty() const { return buckets == nullptr; }
-  std::size_t size() const { return n_rows; }
+  std::size_t size() const { return n_models; }
   // Half a cache line for every question costs more than all lines, one after the other.
   bool is_read_whole(std::size_t asked) const { return asked > 2 * std::size_t{n_buckets}; }
-  void prefetch(ModelId row) const { recalltree::prefetch(home(row)); }
+  void prefetch(ModelId model) const { recalltree::prefetch(home(model)); }
 
-  // Where a row belongs, which is where its neighbours do: 2^32 / golden ratio spreads consecutive
-  // numbers, the product maps them to the buckets.
-  Bucket* home(ModelId row) const {
-    return buckets + ((std::uint64_t{row / kNeighbours * 0x9E3779B1u} * n_buckets) >> 32);
-  }
+  // Where a model belongs, which is where its neighbours do.
+  Bucket* home(ModelId model) const { return buckets + home_of(model / kNeighbours, n_buckets); }
   // The one that is tried when a bucket is full.
   Bucket* after(Bucket* bucket) const { return ++bucket == buckets + n_buckets ? buckets : bucket; }
-  static bool is_full(const Bucket* bucket) { return bucket->rows_plus_1[kSlots - 1] != 0; }
+  static bool is_full(const Bucket* bucket) { return bucket->models_plus_1[kSlots - 1] != 0; }
 
-  // The weight of a row, or null. There are buckets.
-  float* find(ModelId row) const {
-    for (Bucket* bucket = home(row);; bucket = after(bucket)) {
-      if (const unsigned here = matches(bucket->rows_plus_1, row + 1))
+  // The weight of a model, or null. There are buckets.
+  float* find(ModelId model) const {
+    for (Bucket* bucket = home(model);; bucket = after(bucket)) {
+      if (const unsigned here = matches(bucket->models_plus_1, model + 1))
         return bucket->values + std::countr_zero(here);
       if (!is_full(bucket)) return nullptr;
     }
   }
 
-  // Calls visit(row, weight) for all rows.
+  // Calls visit(model, weight) for all models.
   template <class Visit>
   void visit(Visit visit) const {
     for (const Bucket* bucket = buckets; bucket != buckets + n_buckets; ++bucket)
-      for (std::size_t i = 0; i < kSlots && bucket->rows_plus_1[i] != 0; ++i)
-        visit(bucket->rows_plus_1[i] - 1, bucket->values[i]);
+      for (std::size_t i = 0; i < kSlots && bucket->models_plus_1[i] != 0; ++i)
+        visit(bucket->models_plus_1[i] - 1, bucket->values[i]);
   }
 };
 
@@ -73,14 +71,14 @@ struct SparseColumn : SparseBuckets {
   static std::size_t bytes(std::size_t n_buckets) {
     return n_buckets * (sizeof(Bucket) + sizeof(Accumulators));
   }
-  // At most two thirds full: hardly any row is then found past the bucket where it belongs.
-  bool has_room_for(std::size_t rows) const {
-    return rows * 3 <= std::size_t{n_buckets} * kSlots * 2;
+  // At most two thirds full: hardly any model is then found past the bucket where it belongs.
+  bool has_room_for(std::size_t models) const {
+    return models * 3 <= std::size_t{n_buckets} * kSlots * 2;
   }
-  // Buckets that have room for so many rows, a power of two: few sizes, so that the arena can reuse
-  // what was outgrown, and few moves on the way to a large one.
-  static std::size_t buckets_for(std::size_t rows) {
-    return std::bit_ceil(rows * 3 / (2 * kSlots) + 1);
+  // Buckets that have room for so many models, a power of two: few sizes, so that the arena can
+  // reuse what was outgrown, and few moves on the way to a large one.
+  static std::size_t buckets_for(std::size_t models) {
+    return std::bit_ceil(models * 3 / (2 * kSlots) + 1);
   }
 
   // They follow the buckets.
@@ -94,28 +92,28 @@ struct SparseColumn : SparseBuckets {
     return accumulators()[at / kStride].of + (at % kStride - kSlots);
   }
 
-  // The weight of a row that has none yet, where there is room: 0, with an accumulator of 0.
-  float* add(ModelId row) {
-    Bucket* bucket = home(row);
+  // The weight of a model that has none yet, where there is room: 0, with an accumulator of 0.
+  float* add(ModelId model) {
+    Bucket* bucket = home(model);
     while (is_full(bucket)) bucket = after(bucket);
-    const int free = std::countr_zero(matches(bucket->rows_plus_1, 0));
-    bucket->rows_plus_1[free] = row + 1;
-    ++n_rows;
+    const int free = std::countr_zero(matches(bucket->models_plus_1, 0));
+    bucket->models_plus_1[free] = model + 1;
+    ++n_models;
     return bucket->values + free;
   }
-  void put(ModelId row, float value, float accumulated) {
-    float* const weight = add(row);
+  void put(ModelId model, float value, float accumulated) {
+    float* const weight = add(model);
     *weight = value;
     *accumulator(weight) = accumulated;
   }
 
-  // Calls visit(row, value, accumulator) for all rows.
+  // Calls visit(model, value, accumulator) for all models.
   template <class Visit>
   void visit(Visit visit) const {
     for (std::size_t b = 0; b < n_buckets; ++b) {
       const Bucket& bucket = buckets[b];
-      for (std::size_t i = 0; i < kSlots && bucket.rows_plus_1[i] != 0; ++i)
-        visit(bucket.rows_plus_1[i] - 1, relaxed_load(bucket.values[i]),
+      for (std::size_t i = 0; i < kSlots && bucket.models_plus_1[i] != 0; ++i)
+        visit(bucket.models_plus_1[i] - 1, relaxed_load(bucket.values[i]),
               relaxed_load(accumulators()[b].of[i]));
     }
   }

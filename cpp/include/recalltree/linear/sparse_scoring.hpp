@@ -1,12 +1,12 @@
-// Scores of many examples at a time, over sparse weights wherever they are stored. Every score is
-// added up in the same order as by scores(), so that it does not depend on what is scored beside
-// it.
+// Scores over sparse weights, wherever they are stored: of an example, or of many at a time. Every
+// score is added up in the order of the example's features, so that it does not depend on what is
+// scored beside it.
 //
 // Columns is the storage:
 //   column(feature)   what it knows of a feature: a small handle, `empty()` if nothing
-//   bias(row), size(), bytes()
-// and of a column: size(), prefetch(row), find(row) (null if there is no weight), visit(f) with
-// f(row, weight) for all, and is_read_whole(asked): whether so many questions are answered sooner
+//   bias(model), size(), bytes()
+// and of a column: size(), prefetch(model), find(model) (null if there is no weight), visit(f) with
+// f(model, weight) for all, and is_read_whole(asked): whether so many questions are answered sooner
 // by reading all of it.
 #pragma once
 
@@ -17,10 +17,40 @@
 
 #include "recalltree/base/half.hpp"
 #include "recalltree/base/hints.hpp"
+#include "recalltree/base/intended_race.hpp"
 #include "recalltree/linear/occurrences.hpp"
 #include "recalltree/linear/weights.hpp"
 
 namespace recalltree {
+
+inline float read_weight(const float& weight) { return relaxed_load(weight); }
+template <class Stored>
+float read_weight(const Stored& weight) {
+  return widen(weight);
+}
+
+// Adds what n models know of an example to their scores, feature by feature. prefetch(k): the
+// weights of the k-th feature will be asked for. with_column(k, use): calls use(column), if there
+// is one. found(i, k, weight) is told where the weights are.
+template <class Prefetch, class WithColumn, class Found>
+RECALLTREE_INLINE void add_scores(const ModelId* models, std::size_t n, const Example& x,
+                                  float* scores, Prefetch prefetch, WithColumn with_column,
+                                  Found found) {
+  // So many weights, at least, are on their way from memory while others are worked on.
+  constexpr std::size_t kInFlight = 32;
+  const std::size_t m = x.features.size(), ahead = n == 1 ? m : 1 + kInFlight / n;
+  for (std::size_t k = 0; k < std::min(ahead, m); ++k) prefetch(k);
+  for (std::size_t k = 0; k < m; ++k) {
+    if (k + ahead < m) prefetch(k + ahead);
+    with_column(k, [&](const auto& column) {
+      for (std::size_t i = 0; i < n; ++i)
+        if (auto* const weight = column.find(models[i])) {
+          scores[i] += read_weight(*weight) * x.values[k];
+          found(i, k, weight);
+        }
+    });
+  }
+}
 
 template <class Columns>
 class SparseExampleScorer final : public ExampleScorer {
@@ -30,27 +60,27 @@ class SparseExampleScorer final : public ExampleScorer {
   void set(std::size_t e, const Example& x) override {
     if (examples_.size() <= e) examples_.resize(e + 1);
     examples_[e].clear();
-    for (std::size_t k = 0; k < x.keys.size(); ++k)
-      if (const auto column = columns_.column(x.keys[k]); !column.empty())
+    for (std::size_t k = 0; k < x.features.size(); ++k)
+      if (const auto column = columns_.column(x.features[k]); !column.empty())
         examples_[e].push_back({column, x.values[k]});
   }
 
-  void score(const ModelId* rows, const std::uint32_t* which, std::size_t n,
+  void score(const ModelId* models, const std::uint32_t* which, std::size_t n,
              float* out) const override {
     constexpr std::size_t kAhead = 2;
     const auto fetch = [&](std::size_t i) {
-      if (i >= n || rows[i] == kNoModel) return;
-      for (const Active& feature : examples_[which[i]]) feature.column.prefetch(rows[i]);
+      if (i >= n || models[i] == kNoModel) return;
+      for (const Active& feature : examples_[which[i]]) feature.column.prefetch(models[i]);
     };
     for (std::size_t i = 0; i < kAhead; ++i) fetch(i);
     for (std::size_t i = 0; i < n; ++i) {
       fetch(i + kAhead);
       out[i] = 0.0f;
-      if (rows[i] == kNoModel) continue;
-      float score = columns_.bias(rows[i]);
+      if (models[i] == kNoModel) continue;
+      float score = columns_.bias(models[i]);
       for (const Active& feature : examples_[which[i]])
-        if (const auto* const weight = feature.column.find(rows[i]))
-          score += widen(*weight) * feature.value;
+        if (const auto* const weight = feature.column.find(models[i]))
+          score += read_weight(*weight) * feature.value;
       out[i] = score;
     }
   }
@@ -62,7 +92,7 @@ class SparseExampleScorer final : public ExampleScorer {
   };
   const Columns& columns_;
   std::vector<std::vector<Active>>
-      examples_;  // of each, the features of which any row has a weight
+      examples_;  // of each, the features of which any model has a weight
 };
 
 // Groups of examples, feature by feature: all that is asked of a feature is asked one after the
@@ -79,10 +109,11 @@ class SparseGroupScorer {
     Example x;
     for (const ExampleGroup& group : groups)
       for (std::size_t e = group.begin; e < group.end; ++e, out += group.n) {
-        for (std::size_t i = 0; i < group.n; ++i) out[i] = columns_.bias(group.rows[i]);
+        for (std::size_t i = 0; i < group.n; ++i) out[i] = columns_.bias(group.models[i]);
         read(e, x);
-        for (std::size_t k = 0; k < x.keys.size(); ++k)
-          occurrences_.add({x.keys[k], static_cast<std::uint32_t>(examples_.size()), x.values[k]});
+        for (std::size_t k = 0; k < x.features.size(); ++k)
+          occurrences_.add(
+              {x.features[k], static_cast<std::uint32_t>(examples_.size()), x.values[k]});
         examples_.push_back({&group, out});
         if (occurrences_.size() >= at_once) finish();
       }
@@ -140,11 +171,11 @@ class SparseGroupScorer {
     const std::vector<Occurrence>& sorted = occurrences_.by_feature();
     sorted_ = &sorted;
     const std::vector<Asked> features = asked_features();
-    by_row_.resize(columns_.size());
+    by_model_.resize(columns_.size());
     const auto fetch = [&](std::size_t f) {
       if (f >= features.size() || features[f].read_whole) return;
       each_group(features[f].occurrences, [&](const ExampleGroup& group, Stretch) {
-        for (std::size_t i = 0; i < group.n; ++i) features[f].column.prefetch(group.rows[i]);
+        for (std::size_t i = 0; i < group.n; ++i) features[f].column.prefetch(group.models[i]);
       });
     };
     fetch(0);
@@ -152,15 +183,15 @@ class SparseGroupScorer {
       fetch(f + 1);
       const Asked& feature = features[f];
       if (feature.read_whole)
-        feature.column.visit([&](ModelId row, float weight) { by_row_[row] = weight; });
+        feature.column.visit([&](ModelId model, float weight) { by_model_[model] = weight; });
       each_group(feature.occurrences, [&](const ExampleGroup& group, Stretch range) {
         weights_.resize(group.n);
         for (std::size_t i = 0; i < group.n; ++i)
           if (feature.read_whole) {
-            weights_[i] = by_row_[group.rows[i]];
+            weights_[i] = by_model_[group.models[i]];
           } else {
-            const auto* const weight = feature.column.find(group.rows[i]);
-            weights_[i] = weight != nullptr ? widen(*weight) : 0.0f;
+            const auto* const weight = feature.column.find(group.models[i]);
+            weights_[i] = weight != nullptr ? read_weight(*weight) : 0.0f;
           }
         for (std::size_t o = range.begin; o < range.end; ++o) {
           if (o + kScoresAhead < sorted.size()) {
@@ -172,10 +203,10 @@ class SparseGroupScorer {
         }
       });
       if (!feature.read_whole) continue;
-      if (feature.column.size() > by_row_.size() / 8)
-        std::fill(by_row_.begin(), by_row_.end(), 0.0f);
+      if (feature.column.size() > by_model_.size() / 8)
+        std::fill(by_model_.begin(), by_model_.end(), 0.0f);
       else
-        feature.column.visit([&](ModelId row, float) { by_row_[row] = 0.0f; });
+        feature.column.visit([&](ModelId model, float) { by_model_[model] = 0.0f; });
     }
     occurrences_.clear();
     examples_.clear();
@@ -185,7 +216,7 @@ class SparseGroupScorer {
   Occurrences occurrences_;
   const std::vector<Occurrence>* sorted_ = nullptr;
   std::vector<Scored> examples_;
-  std::vector<float> by_row_, weights_;
+  std::vector<float> by_model_, weights_;
 };
 
 }  // namespace recalltree

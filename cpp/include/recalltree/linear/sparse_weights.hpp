@@ -1,6 +1,6 @@
-// One small hash table per feature, from rows to weights: memory only for pairs (row, feature) that
-// were updated, and no collisions. By feature, because an example asks for the same few features of
-// many rows.
+// One small hash table per feature, from models to weights: memory only for pairs of a model and a
+// feature that were updated, and no collisions. By feature, because an example asks for the same
+// few features of many models.
 #pragma once
 
 #include <atomic>
@@ -10,41 +10,84 @@
 #include <vector>
 
 #include "recalltree/base/arena.hpp"
+#include "recalltree/base/fields.hpp"
 #include "recalltree/base/stable_vector.hpp"
 #include "recalltree/linear/sparse_column.hpp"
 #include "recalltree/linear/weights.hpp"
 
 namespace recalltree {
 
+// As they are saved: by feature, and by model within a feature. Stored: float, or half of one in
+// models that only predict.
+template <template <class> class List, class Stored = float>
+struct SparseArrays {
+  List<std::uint64_t> offsets;  // of each feature's weights
+  List<std::uint32_t> models;
+  List<Stored> weights;
+  List<float> accumulators, bias, bias_accumulators;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit visit) {
+    visit("offsets", self.offsets);
+    visit("rows", self.models);
+    const std::size_t n = self.models.size();
+    visit("weights", self.weights, {.length = n});
+    visit("accumulators", self.accumulators, {.length = n, .for_learning = true});
+    visit("bias", self.bias);
+    visit("bias_accumulators", self.bias_accumulators,
+          {.length = self.bias.size(), .for_learning = true});
+  }
+};
+
 class SparseWeights final : public Weights {
  public:
   explicit SparseWeights(bool bias) : bias_(bias) {}
 
-  ModelId add_model() override;
-  // Only where one thread alone adds rows.
+  ModelId add_model() override { return add_model(0.0f, 0.0f); }
+  ModelId add_model(float bias, float bias_accumulator) {
+    return static_cast<ModelId>(models_.add([&](Model& model) {
+      model.bias = bias;
+      model.bias_accumulator = bias_accumulator;
+    }));
+  }
+  // Only where one thread alone adds models.
   ModelId add_model_near(ModelId neighbour) override;
-  std::size_t size() const override { return rows_.size(); }
-  void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
+  std::size_t size() const override { return models_.size(); }
+  void scores(const ModelId* models, std::size_t n, const Example& x, float* out,
               Threads threads) const override;
-  void scores(const ModelId* rows, std::size_t n, const Example& x, float* out,
+  void scores(const ModelId* models, std::size_t n, const Example& x, float* out,
               LookupCache& found) override;
-  void scores_again(const ModelId* rows, std::size_t n, const Example& x, float* out,
+  void scores_again(const ModelId* models, std::size_t n, const Example& x, float* out,
                     const LookupCache& found, std::size_t first) const override;
   std::unique_ptr<ExampleScorer> example_scorer() const override;
   void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
                     float* out) const override;
-  void accumulate(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+  void accumulate(const ModelId* models, std::size_t n, const Example& x, const float* weighted_g2,
                   Steps& steps, double* c, Threads threads, LookupCache* found,
                   std::size_t first) override;
-  void apply(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
+  void apply(const ModelId* models, std::size_t n, const Example& x, const float* weighted_g2,
              const Steps& steps, const float* h, const float* shrinkage, Threads threads) override;
-  ModelId renew(ModelId row, ModelId neighbour) override;
-  ModelContents contents(ModelId row) const override;
+  ModelId renew(ModelId model, ModelId neighbour) override;
+  ModelContents contents(ModelId model) const override;
   using Weights::save;
-  void save(const std::string& name, State& state, const std::vector<ModelId>& rows) const override;
+  void save(const std::string& name, State& state,
+            const std::vector<ModelId>& models) const override;
   void load(const std::string& name, const State& state) override;
-  std::size_t bytes() const override { return arena_.used() + rows_.bytes() + columns_.bytes(); }
-  float bias(ModelId row) const override { return bias_ ? relaxed_load(rows_[row].bias) : 0.0f; }
+  // At most n weights of a feature that has none: visit(put) calls put(model, weight, accumulator).
+  template <class Visit>
+  void fill(std::uint32_t feature, std::size_t n, Visit visit) {
+    if (n == 0) return;
+    SparseColumn& column = columns_.touch(feature);
+    make_room(column, n);
+    visit([&](ModelId model, float weight, float accumulator) {
+      column.put(model, weight, accumulator);
+      models_[model].n_slots.fetch_add(1, std::memory_order_relaxed);
+    });
+  }
+  std::size_t bytes() const override { return arena_.used() + models_.bytes() + columns_.bytes(); }
+  float bias(ModelId model) const override {
+    return bias_ ? relaxed_load(models_[model].bias) : 0.0f;
+  }
   // What was learned of a feature, to be read while nobody learns.
   SparseBuckets column(std::uint32_t feature) const {
     const SparseColumn* const column = columns_.peek(feature);
@@ -53,10 +96,7 @@ class SparseWeights final : public Weights {
   }
 
  private:
-  // So many weights, at least, are on their way from memory while others are worked on.
-  static constexpr std::size_t kInFlight = 32;
-
-  struct Row {
+  struct Model {
     float bias = 0.0f, bias_accumulator = 0.0f;
     std::atomic<std::uint32_t> n_slots{0};
     bool retired = false;  // its slots go when their columns are next rebuilt
@@ -64,37 +104,31 @@ class SparseWeights final : public Weights {
 
   // Of the features of an example.
   void find_columns(const Example& x, LookupCache& found);
-  // Learning as one thread alone, row by row, or as one of several, feature by feature.
-  void accumulate_alone(const ModelId* rows, std::size_t n, const Example& x,
-                        const float* weighted_g2, Steps& steps, double* c);
-  void apply_alone(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                   const Steps& steps, const float* h, const float* shrinkage);
-  void accumulate_shared(const ModelId* rows, std::size_t n, const Example& x,
-                         const float* weighted_g2, Steps& steps, double* c);
-  void apply_shared(const ModelId* rows, std::size_t n, const Example& x, const float* weighted_g2,
-                    const Steps& steps, const float* h, const float* shrinkage);
+  // G and r of the weights: by one thread, model by model, so that the roots of many features are
+  // taken at once; by one of several, feature by feature, each of which it locks once.
+  void accumulate_by_model(const ModelId* models, std::size_t n, const Example& x,
+                           const float* weighted_g2, Steps& steps, double* c);
+  void accumulate_by_feature(const ModelId* models, std::size_t n, const Example& x,
+                             const float* weighted_g2, Steps& steps, double* c);
   // Adds to c what the bias gains per unit of step, too.
-  void accumulate_bias(const ModelId* rows, std::size_t n, const float* weighted_g2, Steps& steps,
+  void accumulate_bias(const ModelId* models, std::size_t n, const float* weighted_g2, Steps& steps,
                        const float* moved, double* c);
-  // Of a row that has none yet; there is room.
-  float* add_weight(SparseColumn& column, ModelId row);
-  // The score of one row, and what was found of its weights.
-  float score_alone(ModelId row, const Example& x, SparseColumn* const* columns,
-                    float** weights) const;
+  // Of a model that has none yet; there is room.
+  float* add_weight(SparseColumn& column, ModelId model);
   void make_room(SparseColumn& column, std::size_t more);
   void rebuild(SparseColumn& column, std::size_t n_buckets);
   void sweep();
-  // Rows of which nothing is left can be given out again.
-  void release(ModelId row);
-  // Calls visit(row, value, accumulator) for all rows of a column that are not retired.
+  // Models of which nothing is left can be given out again.
+  void release(ModelId model);
+  // Calls visit(model, value, accumulator) for all models of a column that are not retired.
   template <class Visit>
   void visit(const SparseColumn& column, Visit visit) const;
 
   bool bias_;
   Arena arena_;
-  StableVector<Row> rows_;
+  StableVector<Model> models_;
   StableVector<SparseColumn> columns_;  // by feature; made on first use
-  std::vector<ModelId> retired_;        // rows that still have slots
+  std::vector<ModelId> retired_;        // models that still have slots
   // By group of neighbours: a bit for each that was not given out, or is free again.
   std::vector<std::uint8_t> free_;
   std::vector<std::size_t> free_groups_;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "recalltree/base/rows.hpp"
@@ -51,6 +52,10 @@ class Learner : public Predictor {
   // meanwhile.
   virtual void prefetch_next(const Rows&, std::size_t) const {}
   virtual void learn_batch(const Batch& batch, Team team, bool first_pass);
+  // The same in pieces of at most so many examples. begin_piece() is called before each of them,
+  // while one thread works alone.
+  void learn_in_pieces(const Batch& batch, Team team, bool first_pass, std::size_t most,
+                       const std::function<void()>& begin_piece);
   // Before and after a batch, while one thread works alone.
   virtual void begin_batch(const Batch&) {}
   virtual void end_batch() {}

@@ -89,9 +89,8 @@ class Predictor {
   void for_each_row(const Rows& rows, std::size_t n_threads,
                     const std::function<Emit(std::size_t thread)>& make_emit) const;
 
-  mutable std::atomic<std::uint64_t> predicted_{0}, prediction_routers_{0},
-      prediction_predictors_{0}, prediction_touches_{0}, prediction_lookups_{0},
-      prediction_found_{0};
+  mutable std::mutex work_mutex_;
+  mutable Work work_;  // of predictions, guarded by the mutex
 };
 
 }  // namespace recalltree

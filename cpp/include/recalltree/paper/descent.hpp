@@ -44,14 +44,14 @@ class Descent {
     for (;;) {
       std::erase_if(moving_, [&](std::uint32_t e) { return is_leaf(nodes[e]); });
       if (moving_.empty()) return asked;
-      rows_.clear();
+      routers_.clear();
       for (const std::uint32_t e : moving_) {
-        const ModelId row = router(nodes[e]);
-        rows_.push_back(row < n_routers_ ? row : kNoModel);
+        const ModelId model = router(nodes[e]);
+        routers_.push_back(model < n_routers_ ? model : kNoModel);
       }
-      margins_.resize(rows_.size());
-      scorer_->score(rows_.data(), moving_.data(), rows_.size(), margins_.data());
-      asked += rows_.size();
+      margins_.resize(routers_.size());
+      scorer_->score(routers_.data(), moving_.data(), routers_.size(), margins_.data());
+      asked += routers_.size();
       std::size_t kept = 0;
       for (std::size_t i = 0; i < moving_.size(); ++i) {
         const std::uint32_t e = moving_[i];
@@ -71,7 +71,7 @@ class Descent {
   std::unique_ptr<ExampleScorer> scorer_;
   std::vector<Example> examples_{kExamples};
   std::vector<std::uint32_t> moving_;
-  std::vector<ModelId> rows_;
+  std::vector<ModelId> routers_;
   std::vector<float> margins_;
 };
 

@@ -13,9 +13,9 @@
 #include <numeric>
 #include <vector>
 
+#include "recalltree/base/packed_counts.hpp"
 #include "recalltree/base/types.hpp"
 #include "recalltree/paper/criteria.hpp"
-#include "recalltree/paper/packed_counts.hpp"
 
 namespace recalltree {
 

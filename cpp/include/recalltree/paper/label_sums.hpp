@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "recalltree/base/hints.hpp"
+#include "recalltree/base/random_bits.hpp"
 #include "recalltree/base/types.hpp"
 
 namespace recalltree {
@@ -68,9 +69,7 @@ class LabelSums {
   }
 
  private:
-  std::size_t home(ClassId label) const {
-    return static_cast<std::size_t>((std::uint64_t{label * 0x9E3779B1u} * capacity_) >> 32);
-  }
+  std::size_t home(ClassId label) const { return home_of(label, capacity_); }
   // Of the label, or the free one where it belongs.
   Entry* place(ClassId label) const {
     std::size_t i = home(label);

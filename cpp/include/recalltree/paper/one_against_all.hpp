@@ -30,10 +30,11 @@ class OneAgainstAll final : public OneAgainstAllPrediction<OneAgainstAll, Learne
   void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 
  private:
+  struct Best;
   struct Chunk;
   void learn_chunk(const Batch& batch, std::size_t begin, std::size_t end, Chunk& chunk, Team team);
-  void learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,
-                   std::vector<std::uint64_t>& best, std::vector<float>& best_score, Workspace& ws);
+  void learn_block(std::size_t begin, std::size_t end, const Chunk& chunk, std::vector<Best>& best,
+                   Workspace& ws);
   void sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen,
                         OneAgainstAllWorkspace& ws) const;
 

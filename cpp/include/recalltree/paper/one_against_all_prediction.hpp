@@ -48,7 +48,7 @@ class OneAgainstAllPrediction : public Base {
 
   void prepare_prediction(std::size_t n_rows, Team team) const override {
     const auto& predictors = self().predictors();
-    predictors.prepare_for(n_rows);
+    predictors.prepare_for(n_rows, ReadWeights::Asked::together);
     auto matrix = std::make_shared<ClassMatrix>();
     copy_order(matrix->labels);
     if (matrix->labels.empty() || predictors.values(matrix->labels[0]) == nullptr) return;

@@ -25,7 +25,7 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   const Weights& routers() const { return *routers_; }
   const Weights& path_weights() const { return path_weights_; }
   const Weights& interactions() const { return *interactions_; }
-  ModelId interaction_row(ClassId y, NodeId n) const;  // kNoModel if it never learned
+  ModelId interaction_model(ClassId y, NodeId n) const;  // kNoModel if it never learned
 
   State save() const override;
   void load(const State& state) override;
@@ -62,13 +62,13 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   // What the n-th example's weight is multiplied by.
   double decay_unit_at(double n) const { return decay_unit_of(recall_config_, decay_origin_, n); }
   void rebase_decay(double n);
-  ModelId interaction_row_or_new(ClassId y, NodeId n);
+  ModelId interaction_model_or_new(ClassId y, NodeId n);
   void save_interactions(State& state) const;
 
   RecallTreeConfig recall_config_;
   Tree tree_;
   std::unique_ptr<Weights> predictors_, routers_, interactions_;
-  SparseWeights path_weights_;  // row: class, key: node
+  SparseWeights path_weights_;  // model: class, feature: node
   std::uint32_t fitted_candidates_ = 0;
   double decay_origin_ = 0.0;
   mutable std::shared_mutex interactions_mutex_;

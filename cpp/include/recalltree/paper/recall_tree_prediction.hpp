@@ -4,7 +4,7 @@
 //   tree()              size, child, parent, depth, router, total, n_labels, recall of a node, and
 //                       candidates(n, F, out), ranked(n, out): its labels in candidate order
 //   predictors(), routers(), path_weights(), interactions()
-//   interaction_row(class, node)
+//   interaction_model(class, node)
 #pragma once
 
 #include <algorithm>
@@ -50,12 +50,12 @@ inline double decay_unit_of(const RecallTreeConfig& config, double decay_origin,
 // What the class predictors see of a route.
 inline void path_features_of(const RecallTreeConfig& config, const std::vector<NodeId>& route,
                              Example& path) {
-  path.keys.clear();
+  path.features.clear();
   if (config.path_features == PathFeatures::path)
-    path.keys.assign(route.begin() + 1, route.end());
+    path.features.assign(route.begin() + 1, route.end());
   else if (config.path_features == PathFeatures::leaf && route.size() > 1)
-    path.keys.assign(1, route.back());
-  path.values.assign(path.keys.size(), 1.0f);
+    path.features.assign(1, route.back());
+  path.values.assign(path.features.size(), 1.0f);
 }
 
 // Figure 1: down from the root while the bound of recall does not fall. margin(n) is the router's,
@@ -210,15 +210,15 @@ class RecallTreePrediction : public Base {
                        RecallTreeWorkspace& ws) const {
     const std::size_t n = ws.labels.size();
     path_features(route, ws.path);
-    if (ws.path.keys.empty()) return;
+    if (ws.path.features.empty()) return;
     ws.path_scores.resize(n);
     self().path_weights().scores(ws.labels.data(), n, ws.path, ws.path_scores.data(), ws.threads);
     for (std::size_t i = 0; i < n; ++i) ws.scores[i] += ws.path_scores[i];
     if (!self().config().path_interactions) return;
-    for (const NodeId node : ws.path.keys)
+    for (const NodeId node : ws.path.features)
       for (std::size_t i = 0; i < n; ++i)
-        if (const ModelId row = self().interaction_row(ws.labels[i], node); row != kNoModel)
-          ws.scores[i] += self().interactions().score(row, x, ws.threads);
+        if (const ModelId model = self().interaction_model(ws.labels[i], node); model != kNoModel)
+          ws.scores[i] += self().interactions().score(model, x, ws.threads);
   }
 
  private:
@@ -228,8 +228,8 @@ class RecallTreePrediction : public Base {
 
 template <class Model, class Base>
 void RecallTreePrediction<Model, Base>::prepare_prediction(std::size_t n_rows, Team team) const {
-  self().predictors().prepare_for(n_rows);
-  self().routers().prepare_for(n_rows);
+  self().predictors().prepare_for(n_rows, ReadWeights::Asked::together);
+  self().routers().prepare_for(n_rows, ReadWeights::Asked::one_by_one);
   if (n_rows < n_nodes() || self().config().path_interactions) return;
   auto packed = std::make_shared<PackedNodes>();
   RecallTreeWorkspace ws;
@@ -241,7 +241,7 @@ void RecallTreePrediction<Model, Base>::prepare_prediction(std::size_t n_rows, T
     gather_candidates(n, ws);
     path_features(ws.route, ws.path);
     ws.scores.assign(ws.labels.size(), 0.0f);
-    if (!ws.path.keys.empty())
+    if (!ws.path.features.empty())
       self().path_weights().scores(ws.labels.data(), ws.labels.size(), ws.path, ws.scores.data());
     packed->labels.insert(packed->labels.end(), ws.labels.begin(), ws.labels.end());
     packed->path_scores.insert(packed->path_scores.end(), ws.scores.begin(), ws.scores.end());
@@ -289,7 +289,7 @@ void RecallTreePrediction<Model, Base>::score_rows(const Rows& rows, std::size_t
         if (n != 0 && self().config().path_features != PathFeatures::none)
           for (std::size_t k = 0; k < group.n; ++k)
             scores[k] += packed->path_scores[packed->offsets[n] + k];
-        emit(begin + order[e], group.rows, scores, group.n);
+        emit(begin + order[e], group.models, scores, group.n);
       }
     }
   }

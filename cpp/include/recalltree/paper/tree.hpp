@@ -10,6 +10,7 @@
 #include "recalltree/base/stable_vector.hpp"
 #include "recalltree/base/state.hpp"
 #include "recalltree/base/types.hpp"
+#include "recalltree/linear/weights.hpp"
 #include "recalltree/paper/label_histogram.hpp"
 
 namespace recalltree {
@@ -25,48 +26,72 @@ struct alignas(64) Node {
 };
 static_assert(sizeof(Node) == 64 || sizeof(void*) != 8);
 
-class Tree {
+// Nodes that have children, a parent, a depth, a router and a lock, whatever they hold beside that.
+template <class Node>
+class NodeTree {
  public:
   std::size_t size() const { return nodes_.size(); }
   Node& operator[](NodeId n) { return nodes_[n]; }
   const Node& operator[](NodeId n) const { return nodes_[n]; }
-
   NodeId child(NodeId n, bool right) const {
     const Node& node = nodes_[n];
     return (right ? node.right : node.left).load(std::memory_order_acquire);
   }
+  NodeId parent(NodeId n) const { return nodes_[n].parent; }
+  std::uint32_t depth(NodeId n) const { return nodes_[n].depth; }
+  ModelId router(NodeId n) const { return nodes_[n].router.load(std::memory_order_acquire); }
+  std::size_t node_bytes() const { return nodes_.bytes(); }
 
-  // The child, created if it does not exist yet. kNoNode as a parent makes the root.
-  NodeId child_or_new(NodeId n, bool right, Threads threads) {
-    if (n == kNoNode) return root_or_new();
+  // A node below a parent, or a root. prepare(node) runs before others can see it.
+  template <class Prepare>
+  NodeId create(NodeId parent, Prepare prepare) {
+    return static_cast<NodeId>(nodes_.add([&](Node& node) {
+      node.parent = parent;
+      node.depth = parent == kNoNode ? 0 : nodes_[parent].depth + 1;
+      prepare(node);
+    }));
+  }
+  // The child, created if it does not exist yet.
+  template <class Prepare>
+  NodeId child_or_new(NodeId n, bool right, Threads threads, Prepare prepare) {
     if (const NodeId known = child(n, right); known != kNoNode) return known;
     Node& node = nodes_[n];
     SpinLock::Guard guard(node.lock, threads);
     if (const NodeId known = child(n, right); known != kNoNode)
       return known;  // another thread was quicker
-    const NodeId made = create(n, node.depth + 1);
+    const NodeId made = create(n, prepare);
     (right ? node.right : node.left).store(made, std::memory_order_release);
     return made;
   }
+  // The router, created if it does not exist yet.
+  ModelId router_or_new(NodeId n, Weights& routers, Threads threads) {
+    if (const ModelId known = router(n); known != kNoModel) return known;
+    SpinLock::Guard guard(nodes_[n].lock, threads);
+    if (const ModelId known = router(n); known != kNoModel) return known;
+    const ModelId made = routers.add_model();
+    nodes_[n].router.store(made, std::memory_order_release);
+    return made;
+  }
 
+ protected:
+  StableVector<Node> nodes_;
+};
+
+class Tree : public NodeTree<Node> {
+ public:
+  // The child, created if it does not exist yet. kNoNode as a parent makes the root.
+  NodeId child_or_new(NodeId n, bool right, Threads threads) {
+    if (n == kNoNode) return root_or_new();
+    return NodeTree::child_or_new(n, right, threads, [](Node&) {});
+  }
   // Threads that learn the first examples of all at the same time make one root.
   NodeId root_or_new() {
     if (size() > 0) return 0;
     std::lock_guard lock(root_mutex_);
-    return size() > 0 ? 0 : create(kNoNode, 0);
-  }
-
-  NodeId create(NodeId parent, std::uint32_t depth) {
-    return static_cast<NodeId>(nodes_.add([&](Node& node) {
-      node.parent = parent;
-      node.depth = depth;
-    }));
+    return size() > 0 ? 0 : create(kNoNode, [](Node&) {});
   }
 
   // For prediction, while nobody learns.
-  NodeId parent(NodeId n) const { return nodes_[n].parent; }
-  std::uint32_t depth(NodeId n) const { return nodes_[n].depth; }
-  ModelId router(NodeId n) const { return nodes_[n].router.load(std::memory_order_acquire); }
   double total(NodeId n) const { return nodes_[n].histogram.total(); }
   std::size_t n_labels(NodeId n) const { return nodes_[n].histogram.size(); }
   // Share of the examples whose label is a candidate. The node's histogram has so many already.
@@ -83,7 +108,6 @@ class Tree {
   // Of a state that has been checked. Roots that exist already stay.
   void load(const State& state, std::uint32_t max_candidates);
 
-  std::size_t node_bytes() const { return nodes_.bytes(); }
   std::size_t histogram_bytes() const {
     std::size_t sum = 0;
     for (std::size_t n = 0; n < size(); ++n) sum += nodes_[n].histogram.bytes();
@@ -91,7 +115,6 @@ class Tree {
   }
 
  private:
-  StableVector<Node> nodes_;
   std::mutex root_mutex_;
 };
 

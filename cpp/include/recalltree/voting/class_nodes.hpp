@@ -1,7 +1,8 @@
-// Of every class, the nodes at which its examples were counted, and their weight at each.
+// Nodes at which the examples of each class were counted, and their weight at each.
 //
 // The histogram of a node says which labels it has met, as far as there is room for them; this is
-// the same seen from the classes, and complete.
+// the same seen from the classes, and complete. A class has few nodes: a list is searched faster
+// than a table.
 #pragma once
 
 #include <atomic>
@@ -12,13 +13,13 @@
 
 #include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/stable_vector.hpp"
-#include "recalltree/base/state.hpp"
 #include "recalltree/base/types.hpp"
 
 namespace recalltree {
 
 class ClassNodes {
  public:
+  std::size_t size() const { return lists_.size(); }
   void grow_to(std::size_t n_classes) {
     while (lists_.size() < n_classes) lists_.add([](List&) {});
   }
@@ -33,10 +34,9 @@ class ClassNodes {
 
   // Counts an example of a class at a node. Returns what the count was before.
   float add(ClassId y, NodeId node, double weight, Threads threads);
+  void append(ClassId y, NodeId node, float count) { append(lists_[y], node, count); }
   void rescale(float factor);
 
-  void save(State& state) const;
-  void load(const State& state);
   std::size_t bytes() const { return bytes(lists_.size()); }
   // If there were so many classes, none of the others having been counted.
   std::size_t bytes(std::size_t classes) const {

@@ -1,33 +1,49 @@
 // What a class knows of its keys: of every pair (class, key) that an example had, the exact count,
 // the weight of the class's linear predictor and the AdaGrad accumulator of that weight.
 //
-// One small open-addressing table per class, in one piece of memory: an example asks each of its
-// few candidates for the same few keys. First come the tags, a byte of each key's hash, in groups
-// of sixteen that are compared at once; then the pairs, of which four are a cache line. A class has
-// not met most of what it is asked for, and its tags, a few neighbouring cache lines, say so: the
-// pairs themselves are read where a tag fits.
+// One small table per class, in one piece of memory: an example asks each of its few candidates for
+// the same few keys. First come the tags, then the pairs, of which four are a cache line and which
+// are read where a tag fits.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include "recalltree/base/arena.hpp"
+#include "recalltree/base/fields.hpp"
 #include "recalltree/base/hints.hpp"
 #include "recalltree/base/intended_race.hpp"
 #include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/stable_vector.hpp"
-#include "recalltree/base/state.hpp"
 #include "recalltree/base/types.hpp"
-#include "recalltree/kernels/groups.hpp"
+#include "recalltree/voting/tagged_slots.hpp"
 
 namespace recalltree {
 
+// By class, sorted by key.
+template <template <class> class List>
+struct PairArrays {
+  std::size_t n_classes = 0;
+  List<std::uint64_t> offsets;
+  List<std::uint32_t> keys;
+  List<float> counts;
+  List<Narrowable> weights;
+  List<float> accumulators;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit visit) {
+    visit("pairs.offsets", self.offsets, {.length = self.n_classes + 1});
+    visit("pairs.keys", self.keys);
+    const std::size_t n = self.keys.size();
+    visit("pairs.counts", self.counts, {.length = n});
+    visit("pairs.weights", self.weights, {.length = n});
+    visit("pairs.accumulators", self.accumulators, {.length = n, .for_learning = true});
+  }
+};
+
 class ClassPairs {
  public:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNone = TaggedSlots::kNone;
 
   struct Pair {
     std::uint32_t key_plus_1 = 0;  // 0: none
@@ -43,28 +59,11 @@ class ClassPairs {
 
     // Slot of a key, or kNone.
     std::uint32_t find(std::uint32_t key) const {
-      if (capacity_ == 0) return kNone;
-      const Hash hash(key);
-      for (std::uint32_t group = home(hash);; group = next(group)) {
-        for (unsigned fits = matches(tags() + group, hash.tags); fits != 0; fits &= fits - 1) {
-          const std::uint32_t slot = group + static_cast<std::uint32_t>(std::countr_zero(fits));
-          if (pairs()[slot].key_plus_1 == key + 1) return slot;
-        }
-        if (!is_full(group)) return kNone;
-      }
+      return slots().find(key,
+                          [&](std::uint32_t slot) { return pairs()[slot].key_plus_1 == key + 1; });
     }
-    // By the tags alone: where a key is if it is here, or kNone, which is certain. No pair is read.
-    // Whether one fits cannot be foreseen, so that nothing branches on it.
-    std::uint32_t guess(std::uint32_t key) const {
-      if (capacity_ == 0) return kNone;
-      const Hash hash(key);
-      for (std::uint32_t group = home(hash);; group = next(group)) {
-        const unsigned fits = matches(tags() + group, hash.tags), has_room = !is_full(group);
-        const std::uint32_t none = 0u - static_cast<std::uint32_t>(fits == 0);
-        if ((fits | has_room) != 0)
-          return (group + static_cast<std::uint32_t>(std::countr_zero(fits | 1u << 31))) | none;
-      }
-    }
+    // Where a key is if it is here, or kNone, which is certain. No pair is read.
+    std::uint32_t guess(std::uint32_t key) const { return slots().guess(key); }
     // Slot of a key that was found or guessed, perhaps before the pairs moved; or kNone.
     std::uint32_t find(std::uint32_t key, std::uint32_t guessed) const {
       if (guessed < capacity_ && pairs()[guessed].key_plus_1 == key + 1) return guessed;
@@ -79,7 +78,7 @@ class ClassPairs {
       const std::uint32_t capacity = relaxed_load(capacity_);
       recalltree::prefetch(relaxed_load(block_), capacity);
     }
-    // What was guessed; of no key nothing that is not near already.
+    // Prefetches a guessed pair. Where nothing was guessed, the tags, which are in the cache.
     void prefetch(std::uint32_t guessed) const {
       const auto tags = reinterpret_cast<std::uintptr_t>(block_);
       const auto pair = reinterpret_cast<std::uintptr_t>(pairs()) + sizeof(Pair) * guessed;
@@ -97,45 +96,15 @@ class ClassPairs {
 
    private:
     friend class ClassPairs;
-    // Where a key is looked for, and by which tag.
-    struct Hash {
-      std::uint32_t place;
-      FourTags tags;  // never 0, which is no key's
-
-      explicit Hash(std::uint32_t key) {
-        const std::uint64_t hash = key * 0x9E3779B97F4A7C15u;
-        place = static_cast<std::uint32_t>(hash >> 32);
-        const auto tag = static_cast<std::uint8_t>(hash >> 24);
-        tags = four_times(tag != 0 ? tag : 1);
-      }
-    };
-    // A table of less than a group has all of its tags.
-    static std::size_t tag_bytes(std::uint32_t capacity) {
-      return (capacity + kTagsInGroup - 1) / kTagsInGroup * kTagsInGroup;
-    }
     static std::size_t bytes(std::uint32_t capacity) {
-      return tag_bytes(capacity) + capacity * sizeof(Pair);
+      return TaggedSlots::tag_bytes(capacity) + capacity * sizeof(Pair);
     }
-    // First slot of the group in which a key is looked for first, and of the one after it.
-    std::uint32_t home(Hash hash) const {
-      const std::uint64_t groups = tag_bytes(capacity_) / kTagsInGroup;
-      return static_cast<std::uint32_t>(hash.place * groups >> 32) * kTagsInGroup;
+    TaggedSlots slots() const { return {reinterpret_cast<std::uint8_t*>(block_), capacity_}; }
+    Pair* pairs() const {
+      return reinterpret_cast<Pair*>(block_ + TaggedSlots::tag_bytes(capacity_));
     }
-    std::uint32_t next(std::uint32_t group) const {
-      return group + kTagsInGroup >= capacity_ ? 0 : group + kTagsInGroup;
-    }
-    // Groups are filled from the first slot on.
-    bool is_full(std::uint32_t group) const { return tags()[group + kTagsInGroup - 1] != 0; }
-
-    std::uint8_t* tags() const { return reinterpret_cast<std::uint8_t*>(block_); }
-    Pair* pairs() const { return reinterpret_cast<Pair*>(block_ + tag_bytes(capacity_)); }
     std::uint32_t insert(std::uint32_t key) {
-      const Hash hash(key);
-      std::uint32_t group = home(hash);
-      while (is_full(group)) group = next(group);
-      const std::uint32_t slot =
-          group + static_cast<std::uint32_t>(std::countr_zero(matches(tags() + group, 0)));
-      tags()[slot] = static_cast<std::uint8_t>(hash.tags);
+      const std::uint32_t slot = slots().insert(key);
       pairs()[slot].key_plus_1 = key + 1;
       ++size_;
       return slot;
@@ -160,7 +129,6 @@ class ClassPairs {
   template <class Keep>
   void filter(Table& table, Keep keep);
 
-  // By class, sorted by key.
   void save(State& state) const;
   // Of a state that has been checked.
   void load(const State& state);
@@ -174,7 +142,6 @@ class ClassPairs {
   const Arena& arena() const { return arena_; }
 
  private:
-  static std::uint32_t capacity_for(std::uint32_t pairs);
   // Moves the pairs of a table for which keep(pair) is true into one of another size.
   template <class Keep>
   void rebuild(Table& table, std::uint32_t capacity, Keep keep);
@@ -187,7 +154,7 @@ template <class Keep>
 void ClassPairs::filter(Table& table, Keep keep) {
   std::uint32_t kept = 0;
   table.visit([&](const Pair& pair, std::uint32_t) { kept += keep(pair); });
-  if (kept < table.size_) rebuild(table, capacity_for(kept), keep);
+  if (kept < table.size_) rebuild(table, TaggedSlots::capacity_for(kept), keep);
 }
 
 template <class Keep>

@@ -10,12 +10,25 @@
 
 #include "recalltree/base/config.hpp"
 #include "recalltree/base/example.hpp"
+#include "recalltree/base/fields.hpp"
 #include "recalltree/base/intended_race.hpp"
 #include "recalltree/base/rows.hpp"
-#include "recalltree/base/state.hpp"
 #include "recalltree/kernels/kernels.hpp"
 
 namespace recalltree {
+
+template <template <class> class List>
+struct CentringArrays {
+  std::size_t n_features = 0;
+  List<double> moments;  // mean and variance
+  List<double> sums;     // of squared norms, of weights
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit visit) {
+    visit("centring.moments", self.moments, {.length = 2 * self.n_features, .width = 2});
+    visit("centring.sums", self.sums, {.length = 2});
+  }
+};
 
 class FeatureCentring {
  public:
@@ -63,20 +76,22 @@ class FeatureCentring {
   }
 
   void save(State& state) const {
-    std::vector<double> moments;
-    for (const Moments& m : moments_) moments.insert(moments.end(), {m.mean, m.variance});
-    state.put("centring.moments", moments, {moments_.size(), 2});
-    state.put("centring.sums", std::vector<double>{norm_sum_, weight_sum_});
+    CentringArrays<Owned> saved;
+    for (const Moments& m : moments_)
+      saved.moments.insert(saved.moments.end(), {m.mean, m.variance});
+    saved.sums = {norm_sum_, weight_sum_};
+    put_fields(std::move(saved), state);
   }
   void load(const State& state) {
-    const auto moments = state.get<double>("centring.moments", 2 * moments_.size());
+    CentringArrays<Viewed> saved;
+    saved.n_features = moments_.size();
+    view_fields(saved, state);
     for (std::size_t j = 0; j < moments_.size(); ++j) {
-      moments_[j] = {moments[2 * j], moments[2 * j + 1]};
+      moments_[j] = {saved.moments[2 * j], saved.moments[2 * j + 1]};
       look_at(j);
     }
-    const auto sums = state.get<double>("centring.sums", 2);
-    norm_sum_ = sums[0];
-    weight_sum_ = sums[1];
+    norm_sum_ = saved.sums[0];
+    weight_sum_ = saved.sums[1];
   }
   std::size_t bytes() const { return moments_.size() * (sizeof(Moments) + sizeof(Lens)); }
 
@@ -109,7 +124,7 @@ class FeatureCentring {
   static double squared_norm(const Example& x) {
     double sum = 1.0;
     for (const float value : x.values) sum += double(value) * double(value);
-    if (x.keys.empty()) sum += kernels().dot(x.dense.data(), x.dense.data(), x.dense.size());
+    if (x.features.empty()) sum += kernels().dot(x.dense.data(), x.dense.data(), x.dense.size());
     return sum;
   }
 

@@ -28,38 +28,52 @@ struct ActiveKey {
   // Its histogram was not read, or not to the end: of the labels with a root at most this large
   // nothing is known yet.
   float unread = std::numeric_limits<float>::infinity();
-  // Its histogram, of a learner or of a mapped model; none if no example had it yet.
+  // Its histogram, in tables or in a mapped file; none if no example had it yet.
   const KeyHistograms::Key* histogram = nullptr;
   std::uint32_t place = kNoKey;
 
   static constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
 };
 
+// A key as candidates are asked for it.
+struct AskedKey {
+  std::uint32_t key;
+  float pull, rarity, value, unread;  // see ActiveKey
+};
+
+// What a model has counted of a key: the weight of the examples that had it, and u.
+struct KeyCounts {
+  double examples = 0.0;
+  float weight = 1.0f;
+};
+
 class FeatureWeighting {
  public:
   explicit FeatureWeighting(const FeatureWeightingConfig& config) : config_(config) {}
 
-  // Row i, given what a model (see voting.hpp) has counted so far; `own` of that is this example
+  // Row i, given what a store (see voting.hpp) has counted so far; `own` of that is this example
   // itself, and left out. Shares hold no document frequencies, so that they are the same whenever
   // an example is read.
-  template <class Model>
-  void read(const Model& model, const Rows& rows, std::size_t i, double own,
+  template <class Store>
+  void read(const Store& store, const Rows& rows, std::size_t i, double own,
             std::vector<ActiveKey>& out) const {
     out.clear();
     rows.visit(i, [&](std::uint32_t j, float x) {
       if (x == 0.0f) return;
       const float term = config_.sublinear_tf ? std::copysign(std::log1p(std::fabs(x)), x) : x;
       out.push_back({j, std::fabs(term), term});
-      model.find_key(out.back());
+      store.find_key(out.back());
     });
-    const double examples = model.examples(), unit = model.unit();
+    const double examples = store.examples(), unit = store.decay_unit();
     double share_norm = 0.0, value_norm = 0.0;
     for (ActiveKey& key : out) {
-      const double had = std::max(0.0, model.document_count(key) - own);
+      const KeyCounts counts = store.counts_of(key);
+      const double had = std::max(0.0, counts.examples - own);
       if (config_.use_idf)
         key.value *=
             static_cast<float>(inverse_frequency(had / unit, std::max(0.0, examples - own) / unit));
       if (had > kRounding * own) key.rarity = static_cast<float>(1.0 / std::sqrt(had));
+      key.pull = counts.weight;
       share_norm += double(key.share) * double(key.share);
       value_norm += double(key.value) * double(key.value);
     }
@@ -70,7 +84,7 @@ class FeatureWeighting {
       key.share *= share_scale;
       key.value *= value_scale;
       // 0 where it would be no number, as in a damaged file: keys are sorted by it.
-      key.pull = std::max(0.0f, std::fabs(key.value) * model.weight(key));
+      key.pull = std::max(0.0f, std::fabs(key.value) * key.pull);
     }
   }
 

@@ -16,22 +16,52 @@
 #include <vector>
 
 #include "recalltree/base/config.hpp"
-#include "recalltree/base/example.hpp"
-#include "recalltree/base/hints.hpp"
+#include "recalltree/base/fields.hpp"
 #include "recalltree/base/spin_lock.hpp"
-#include "recalltree/base/stable_vector.hpp"
-#include "recalltree/base/state.hpp"
 #include "recalltree/base/types.hpp"
 #include "recalltree/linear/linear_learner.hpp"
-#include "recalltree/linear/weights.hpp"
+#include "recalltree/paper/tree.hpp"
 #include "recalltree/voting/class_nodes.hpp"
-#include "recalltree/voting/forest_rules.hpp"
-#include "recalltree/voting/ranked_labels.hpp"
-#include "recalltree/voting/voting_workspace.hpp"
+#include "recalltree/voting/key_forest_prediction.hpp"
 
 namespace recalltree {
 
-class MappedKeyForest;
+// The labels of a node that votes: those with the largest counts, ranked.
+class NodeHistogram {
+ public:
+  struct Entry {
+    ClassId label;
+    float root;  // square root of the label's count
+    double count() const { return double(root) * double(root); }
+  };
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  std::size_t size() const { return entries_.size(); }
+  double total() const { return total_; }  // of all labels, listed or not
+  // The sum of the counts that are listed.
+  double mass() const {
+    double mass = 0.0;
+    for (const Entry& entry : entries_) mass += entry.count();
+    return mass;
+  }
+  template <class Visit>
+  RECALLTREE_INLINE std::size_t visit(Visit visit) const {
+    for (const Entry& entry : entries_) visit(entry.label, entry.root);
+    return entries_.size();
+  }
+
+  void add_to_total(double weight) { total_ += weight; }
+  // The count of a label has grown, and its root with it. Lists at most `limit` labels, and returns
+  // how many entries were touched.
+  std::size_t raise(ClassId label, float before, float after, std::size_t limit);
+  // All counts times a factor whose root this is.
+  void rescale(double root);
+  std::size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
+
+ private:
+  std::vector<Entry> entries_;
+  double total_ = 0.0;
+};
 
 struct KeyNode {
   std::atomic<NodeId> left{kNoNode}, right{kNoNode};  // made on first use
@@ -40,80 +70,76 @@ struct KeyNode {
   std::uint32_t tree = 0, depth = 0;
   std::uint64_t place = 1;  // in its tree: 1 at the root, 2 p and 2 p + 1 below p
   double passed = 0.0;      // weight of the examples, in growing units
-  RankedLabels histogram;   // of those for which it is a key
+  NodeHistogram histogram;  // of those for which it is a key
   mutable SpinLock lock;    // guards the counts while several threads learn
+};
 
-  NodeId child(bool is_right) const {
-    return (is_right ? right : left).load(std::memory_order_acquire);
+// What learning needs beside the nodes and their histograms (TreeArrays): the examples that passed
+// each node, and where those of each class were counted.
+template <template <class> class List>
+struct ForestArrays {
+  std::size_t n_nodes = 0, n_classes = 0;
+  List<double> passed;
+  List<std::uint64_t> offsets;
+  List<std::uint32_t> nodes;
+  List<float> counts;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit visit) {
+    visit("tree.passed", self.passed, {.length = self.n_nodes});
+    visit("class_nodes.offsets", self.offsets, {.length = self.n_classes + 1});
+    visit("class_nodes.nodes", self.nodes);
+    visit("class_nodes.counts", self.counts, {.length = self.nodes.size()});
   }
 };
 
-class KeyForest {
+class KeyForest : public KeyForestPrediction<KeyForest> {
  public:
   explicit KeyForest(const OneAgainstSomeConfig& config);
 
-  std::size_t n_trees() const { return rules_.n_trees(); }
-  std::size_t n_nodes() const { return nodes_.size(); }
-  const KeyNode& node(NodeId n) const { return nodes_[n]; }
+  const NodeTree<KeyNode>& tree() const { return tree_; }
   const Weights& routers() const { return *routers_; }
-  std::size_t node_bytes() const { return nodes_.bytes(); }
+  template <class Use>
+  RECALLTREE_INLINE auto with_histogram(NodeId n, Threads threads, Use use) const {
+    SpinLock::Guard guard(tree_[n].lock, threads);
+    return use(tree_[n].histogram);
+  }
+
   std::size_t histogram_bytes() const { return class_nodes_.bytes() + label_bytes_; }
   // Of everything, if there were so many classes, none of the others having been counted.
   std::size_t bytes(std::size_t n_classes) const {
-    return n_trees() == 0
-               ? node_bytes() + routers_->bytes()
-               : node_bytes() + routers_->bytes() + class_nodes_.bytes(n_classes) + label_bytes_;
+    const std::size_t nodes = tree_.node_bytes() + routers_->bytes();
+    return n_trees() == 0 ? nodes : nodes + class_nodes_.bytes(n_classes) + label_bytes_;
   }
 
   void grow_to(std::size_t n_classes) {
     if (n_trees() > 0) class_nodes_.grow_to(n_classes);
   }
 
-  // The route of prediction in every tree, and the nodes that vote (see ForestRules).
-  void descend(const Example& x, std::size_t n_classes, double unit, VotingWorkspace& v, Work& work,
-               Threads threads) const;
   // The routers on the way learn which side lowers the entropy.
-  void update_routers(const Example& x, ClassId y, double weight, double unit,
-                      const LinearLearner& learner, OneAgainstSomeWorkspace& ws);
+  void update_routers(ClassId y, double weight, double decay_unit, const LinearLearner& learner,
+                      VotingWorkspace& ws);
   // Counts the label on the way and at the child that comes next, which is made on first use.
-  void count(const std::vector<Route>& routes, ClassId y, double counted, Work& work,
-             Threads threads);
-  // Calls vote(label, vote) for the labels of a node, and returns how many they were.
-  template <class Vote>
-  std::size_t vote(const NodeKey& key, Threads threads, Vote vote) const;
+  void count(ClassId y, double counted, VotingWorkspace& ws);
   void rescale(double factor);
 
   void save(State& state) const;
-  // The view is complete, and has been checked.
-  void load(const MappedKeyForest& view, const State& state);
+  // Of a state that has been checked.
+  void load(const State& state);
 
  private:
   // The count of a label at a node that may be a key has grown. Returns how many entries were
   // touched.
   std::size_t raise(KeyNode& node, ClassId y, float before, float after);
-  NodeId add_node(NodeId parent, bool is_right);
   NodeId child_or_new(NodeId n, bool is_right, Threads threads);
-  double recall(NodeId n, double unit, Threads threads) const;
-  void find_passed(ClassId y, VotingWorkspace& v, Threads threads) const;
-  void update_router(const RouteStep& step, const double (&passed_of_y)[2], const Example& x,
-                     double weight, double unit, const LinearLearner& learner,
-                     OneAgainstSomeWorkspace& ws);
+  void find_passed(ClassId y, VotingWorkspace& ws) const;
+  void update_router(const RouteStep& step, const double (&passed_of_y)[2], double weight,
+                     double decay_unit, const LinearLearner& learner, VotingWorkspace& ws);
 
-  ForestRules rules_;
-  StableVector<KeyNode> nodes_;  // of all trees; the roots come first
+  NodeTree<KeyNode> tree_;  // all trees; the roots come first
   ClassNodes class_nodes_;
   std::unique_ptr<Weights> routers_;
   std::atomic<std::size_t> label_bytes_{0};  // of the nodes' histograms
 };
-
-template <class Vote>
-RECALLTREE_INLINE std::size_t KeyForest::vote(const NodeKey& key, Threads threads,
-                                              Vote vote) const {
-  const KeyNode& node = nodes_[key.node];
-  SpinLock::Guard guard(node.lock, threads);
-  const float scale = ForestRules::vote_scale(key, node.histogram.total());
-  for (const auto& entry : node.histogram.entries()) vote(entry.label, scale * entry.root);
-  return node.histogram.entries().size();
-}
 
 }  // namespace recalltree

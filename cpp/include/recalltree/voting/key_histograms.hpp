@@ -1,10 +1,10 @@
 // The label histogram of every key: of its labels, the M with the largest counts, in that order.
 //
 // A key is anything discrete that is active on an example. Here the keys are features: together
-// the histograms are an inverted index that is learned online. Kept are the square roots of the
-// counts, which is what a vote adds up, and beside them the weights of the labels' predictors, so
-// that one walk through a histogram adds up all that it knows of the labels' scores. The counts and
-// weights of all labels, those that are not among the M included, are in ClassPairs.
+// the histograms are an inverted index that is learned online. Beside the roots of the counts are
+// the weights of the labels' predictors, so that one walk through a histogram adds up all that it
+// knows of the labels' scores. The counts and weights of all labels, those that are not among the M
+// included, are in ClassPairs.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,43 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "recalltree/base/arena.hpp"
+#include "recalltree/base/fields.hpp"
 #include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/stable_vector.hpp"
-#include "recalltree/base/state.hpp"
 #include "recalltree/base/types.hpp"
+#include "recalltree/voting/adagrad.hpp"
 
 namespace recalltree {
+
+// The histograms of those keys that some example had, sorted by key.
+template <template <class> class List>
+struct KeyArrays {
+  List<std::uint32_t> features;
+  List<double> examples;
+  List<float> weights, accumulators;
+  List<std::uint64_t> offsets;
+  List<std::uint32_t> labels;
+  List<float> roots;
+  List<Narrowable> predictors;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit visit) {
+    visit("keys.features", self.features);
+    const std::size_t n = self.features.size();
+    visit("keys.examples", self.examples, {.length = n});
+    visit("keys.weights", self.weights, {.length = n});
+    visit("keys.accumulators", self.accumulators, {.length = n, .for_learning = true});
+    visit("keys.offsets", self.offsets, {.length = n + 1});
+    visit("keys.labels", self.labels);
+    visit("keys.roots", self.roots, {.length = self.labels.size()});
+    visit("keys.predictors", self.predictors, {.length = self.labels.size()});
+  }
+};
+
+// Entries of a histogram that are read together, so that it is cheap to choose which.
+inline constexpr std::size_t kReadTogether = 32;
 
 class KeyHistograms {
  public:
@@ -30,17 +58,15 @@ class KeyHistograms {
     float weight;  // that the label's predictor gives to the key
   };
 
-  // Guarded by the lock while several threads learn, but for the weight and its accumulator.
+  // Guarded by the lock while several threads learn, but for the weight.
   struct Key {
-    Entry* entries = nullptr;  // largest root first; equal ones: the label that got there first
+    Entry* entries = nullptr;  // ranked
     double examples = 0.0;     // weight of the examples that had this key
-    float weight = 1.0f, accumulator = 0.0f;  // how much the key's vote counts: learned
+    VoteWeight weight{1.0f};   // u: how much the key's vote counts
     std::uint32_t size = 0;
     mutable SpinLock lock;
 
-    std::span<const Entry> top(std::size_t n) const {
-      return {entries, n < size ? n : std::size_t{size}};
-    }
+    std::span<const Entry> labels() const { return {entries, size}; }
   };
 
   explicit KeyHistograms(std::uint32_t max_labels) : max_labels_(max_labels) {}
@@ -61,7 +87,11 @@ class KeyHistograms {
   void rescale(float factor);
   // Leaves only the entries for which keep(label) is true, in as much memory as suits them.
   template <class Keep>
-  void filter(Key& key, Keep keep);
+  void filter(Key& key, Keep keep) {
+    Entry* const end = std::remove_if(key.entries, key.entries + key.size,
+                                      [&](const Entry& entry) { return !keep(entry.label); });
+    resize(key, static_cast<std::uint32_t>(end - key.entries));
+  }
   // Adds an entry at the end, if there is room for it.
   void append(Key& key, const Entry& entry);
   std::uint32_t max_labels() const { return max_labels_; }
@@ -74,7 +104,6 @@ class KeyHistograms {
   const Arena& arena() const { return arena_; }
 
  private:
-  std::size_t position(const Key& key, ClassId label, float root) const;
   // Entries for which there is room in a histogram of so many: it follows from their number.
   std::uint32_t capacity(std::uint32_t size) const {
     const std::uint32_t step = size <= 2 ? 1 : std::max(4u, std::bit_floor(size) / 4);
@@ -87,12 +116,5 @@ class KeyHistograms {
   Arena arena_{16};  // most histograms are short
   StableVector<Key> keys_;
 };
-
-template <class Keep>
-void KeyHistograms::filter(Key& key, Keep keep) {
-  Entry* const end = std::remove_if(key.entries, key.entries + key.size,
-                                    [&](const Entry& entry) { return !keep(entry.label); });
-  resize(key, static_cast<std::uint32_t>(end - key.entries));
-}
 
 }  // namespace recalltree

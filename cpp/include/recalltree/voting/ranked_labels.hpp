@@ -1,85 +1,59 @@
-// The label histogram of a node that votes: of its labels those with the largest counts, in that
-// order. Kept are the square roots of the counts, which is what a vote adds up.
+// Labels ranked by count: the largest first, of equal ones the label that got there first. Entries
+// have a label and the square root of its count, which is what a vote adds up.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
+#include <span>
 
 #include "recalltree/base/types.hpp"
 
 namespace recalltree {
 
-class RankedLabels {
- public:
-  struct Entry {
-    ClassId label;
-    float root;  // square root of the label's count
-    double count() const { return double(root) * double(root); }
-  };
+// Where a label with this root stands among at most `limit` labels, or the size if it is not there.
+template <class Entry>
+std::size_t find_ranked(std::span<const Entry> ranked, std::size_t limit, ClassId label,
+                        float root) {
+  // The root of the smallest float that has all its digits: the counts of smaller ones may be 0.
+  constexpr float kFaded = 0x1p-63f;
+  if (ranked.empty()) return 0;
+  // A label that fell behind the last of a full list is not there. Without a count it is new,
+  // unless its count has faded away; its root is then not far from it.
+  const float last = ranked.back().root;
+  if ((ranked.size() == limit && root < last) || (root == 0.0f && last > kFaded))
+    return ranked.size();
+  // Only the labels with the same count need a look.
+  const auto is_label = [label](const Entry& entry) { return entry.label == label; };
+  auto at = std::lower_bound(ranked.begin(), ranked.end(), root,
+                             [](const Entry& entry, float r) { return entry.root > r; });
+  while (at != ranked.end() && at->root == root && !is_label(*at)) ++at;
+  // Another thread may have been between the count and its root.
+  if (at == ranked.end() || at->root != root)
+    at = std::find_if(ranked.begin(), ranked.end(), is_label);
+  return static_cast<std::size_t>(at - ranked.begin());
+}
 
-  // The largest root first; equal ones: the label that got there first.
-  const std::vector<Entry>& entries() const { return entries_; }
-  double total() const { return total_; }  // of all labels, listed or not
-  // The sum of the counts that are listed.
-  double mass() const {
-    double mass = 0.0;
-    for (const Entry& entry : entries_) mass += entry.count();
-    return mass;
+// The root of a label has grown from `before` to raised.root. A label that is new is listed if
+// there is room, which add_room() makes, returning the list; or if it beats the last. Returns how
+// many entries were touched.
+template <class Entry, class AddRoom>
+std::size_t raise_ranked(std::span<Entry> ranked, std::size_t limit, float before,
+                         const Entry& raised, AddRoom add_room) {
+  std::size_t at = find_ranked<Entry>(ranked, limit, raised.label, before);
+  if (at < ranked.size()) {
+    if (raised.root <= ranked[at].root) return 1;  // another thread was quicker
+  } else if (at < limit) {
+    ranked = add_room();
+  } else {
+    if (raised.root <= ranked.back().root) return 1;
+    --at;
   }
-
-  void add_to_total(double weight) { total_ += weight; }
-  // The count of a label has grown, and its root with it. Lists at most `limit` labels, and returns
-  // how many entries were touched.
-  std::size_t raise(ClassId label, float before, float after, std::size_t limit) {
-    std::size_t at = position(label, before, limit);
-    if (at == entries_.size()) {
-      if (at == limit) {
-        if (after <= entries_.back().root) return 1;
-        --at;
-      } else {
-        // An eighth more room than needed, not twice.
-        if (at == entries_.capacity()) entries_.reserve(std::min(limit, at + at / 8 + 2));
-        entries_.push_back({label, after});
-      }
-    } else if (after <= entries_[at].root) {
-      return 1;  // another thread was quicker
-    }
-    const auto begin = entries_.begin(), old = begin + static_cast<std::ptrdiff_t>(at);
-    const auto to = std::lower_bound(
-        begin, old, after, [](const Entry& entry, float root) { return entry.root >= root; });
-    std::move_backward(to, old, old + 1);
-    *to = {label, after};
-    return static_cast<std::size_t>(old - to) + 1;
-  }
-
-  // All counts times a factor whose root this is.
-  void rescale(double root) {
-    total_ *= root * root;
-    for (Entry& entry : entries_) entry.root *= static_cast<float>(root);
-  }
-
-  std::size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
-
- private:
-  // Where a label with this root stands, or the size if it is not there.
-  std::size_t position(ClassId label, float root, std::size_t limit) const {
-    // A label that fell behind the last of a full histogram is not there.
-    if (root == 0.0f || (entries_.size() == limit && root < entries_.back().root))
-      return entries_.size();
-    // The histogram is sorted, so that only the labels with the same count need a look.
-    const auto is_label = [label](const Entry& entry) { return entry.label == label; };
-    auto at = std::lower_bound(entries_.begin(), entries_.end(), root,
-                               [](const Entry& entry, float r) { return entry.root > r; });
-    while (at != entries_.end() && at->root == root && !is_label(*at)) ++at;
-    // Another thread may have been between the count and its root.
-    if (at == entries_.end() || at->root != root)
-      at = std::find_if(entries_.begin(), entries_.end(), is_label);
-    return static_cast<std::size_t>(at - entries_.begin());
-  }
-
-  std::vector<Entry> entries_;
-  double total_ = 0.0;
-};
+  const auto begin = ranked.begin(), old = begin + static_cast<std::ptrdiff_t>(at);
+  const auto to = std::lower_bound(
+      begin, old, raised.root, [](const Entry& entry, float root) { return entry.root >= root; });
+  std::move_backward(to, old, old + 1);
+  *to = raised;
+  return static_cast<std::size_t>(old - to) + 1;
+}
 
 }  // namespace recalltree

@@ -16,9 +16,6 @@
 
 namespace recalltree {
 
-// Entries that are read together, so that the choice is cheap.
-inline constexpr std::size_t kReadTogether = 32;
-
 // Where the next block of a histogram ends, of which n entries are read; at most `left` more. Equal
 // entries are read together or not at all, so that a root says whether its label was read. If the
 // histogram is full, others that are not there may be equal to its last ones: these are not read.
@@ -57,38 +54,37 @@ inline void sift_down(std::vector<Promise>& heap) {
 }
 
 // Decides how many entries of each key's histogram are read, at most max_entries together.
-template <class Model>
-void plan_reading(const Model& model, std::size_t max_entries, VotingWorkspace& v,
-                  Threads threads) {
+template <class Store>
+void plan_reading(const Store& store, std::size_t max_entries, VotingWorkspace& ws) {
   const auto promise = [&](const ActiveKey& key, float root) {
     return key.pull * key.rarity * root;
   };
-  std::vector<Promise>& next = v.promises;  // a heap, the largest first
+  std::vector<Promise>& next = ws.promises;  // a heap, the largest first
   next.clear();
-  for (const ActiveKey& key : v.keys) model.prefetch_entries(key, 0, kReadTogether + 1);
-  for (std::uint32_t k = 0; k < v.keys.size(); ++k) {
-    ActiveKey& key = v.keys[k];
+  for (const ActiveKey& key : ws.keys) store.prefetch_entries(key, 0, kReadTogether + 1);
+  for (std::uint32_t k = 0; k < ws.keys.size(); ++k) {
+    ActiveKey& key = ws.keys[k];
     key.n_read = 0;
     if (key.rarity > 0.0f)
-      model.with_entries(key, threads, [&](const auto& entries) {
+      store.with_entries(key, ws.threads, [&](const auto& entries) {
         if (entries.size() > 0) next.push_back({promise(key, entries[0].root), k});
       });
   }
   std::make_heap(next.begin(), next.end());
   std::size_t left = max_entries;
   while (!next.empty() && left > 0) {
-    ActiveKey& key = v.keys[next.front().key];
+    ActiveKey& key = ws.keys[next.front().key];
     bool goes_on = false;
-    model.with_entries(key, threads, [&](const auto& entries) {
+    store.with_entries(key, ws.threads, [&](const auto& entries) {
       const std::size_t end =
-          end_of_block(entries, key.n_read, left, model.rules().config.max_labels);
+          end_of_block(entries, key.n_read, left, store.rules.config.max_labels);
       // Where nothing was to be read, nothing will be.
       goes_on = end > key.n_read && end < entries.size();
       left -= end - key.n_read;
       key.n_read = static_cast<std::uint32_t>(end);
       if (!goes_on) return;
       next.front().value = promise(key, entries[end].root);
-      model.prefetch_entries(key, end, end + kReadTogether + 1);
+      store.prefetch_entries(key, end, end + kReadTogether + 1);
     });
     if (!goes_on) {
       next.front() = next.back();

@@ -30,12 +30,13 @@ struct ClassTerms {
   float bias = 0.0f;
 };
 
-// How much votes count.
+// How much votes count: A, S and B.
 struct VoteScales {
-  float affinity, nodes;  // A and B
+  float affinity, share, nodes;
 
-  float score(const Sums& sums, float inverse_norm, float bias) const {
-    return affinity * sums.affinity * inverse_norm + sums.rest + nodes * sums.nodes + bias;
+  float score(const Sums& sums, const ClassTerms& terms) const {
+    return affinity * sums.affinity * terms.inverse_norm + sums.rest + nodes * sums.nodes +
+           terms.bias;
   }
 };
 
@@ -149,50 +150,27 @@ class Votes {
   }
 
  private:
-  static constexpr int kHalvings = 16;  // then few are left between
-
   struct Ranked {
     float value;
     std::uint32_t place;  // among the tallies of this example
   };
 
-  // A number that at least n of the values reach, or all of them, and not many more. What is no
+  // A number that at least n of the values reach, or all of them: the n-th largest maximum of 2 n
+  // groups, which not many more reach. Where values are few, it is not worth its time. What is no
   // number, as in a damaged file, reaches nothing.
   float at_most_nth(std::size_t n) {
-    if (values_.size() <= n) return -std::numeric_limits<float>::infinity();
-    return values_.size() < 16 * n ? by_halves(n) : by_groups(n);
-  }
-
-  // The n-th largest maximum of 2 n groups: little work where n is small against the values.
-  float by_groups(std::size_t n) {
     const std::size_t groups = 2 * n;
-    largest_.assign(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(groups));
+    constexpr float kLeast = -std::numeric_limits<float>::infinity();
+    if (values_.size() < 2 * groups) return kLeast;
+    largest_.assign(groups, kLeast);
     // Neighbours, which were named together, are in different groups.
-    const float* value = values_.data() + groups;
+    const float* value = values_.data();
     for (const float* end = values_.data() + values_.size(); value + groups <= end; value += groups)
       for (std::size_t g = 0; g < groups; ++g)
         largest_[g] = value[g] > largest_[g] ? value[g] : largest_[g];
     const auto nth = largest_.begin() + static_cast<std::ptrdiff_t>(n - 1);
     std::nth_element(largest_.begin(), nth, largest_.end(), std::greater<>());
     return *nth;
-  }
-
-  // Halves the range of the values until n of them are in the upper part: no branch that depends
-  // on a single value.
-  float by_halves(std::size_t n) const {
-    float low = std::numeric_limits<float>::infinity(), high = -low;
-    for (const float value : values_) {
-      low = value < low ? value : low;
-      high = value > high ? value : high;
-    }
-    for (int i = 0; i < kHalvings; ++i) {
-      const float middle = low + 0.5f * (high - low);
-      std::uint32_t above = 0;
-      for (const float value : values_) above += value >= middle;
-      if (above == n) return middle;
-      (above > n ? low : high) = middle;
-    }
-    return low;
   }
 
   std::vector<Tally> tallies_;        // those from 1 to end_ are of this example, the others empty

@@ -15,9 +15,11 @@ struct VotingRules {
         weights_in_pairs(given.learner.sparse || config.keys == Keys::features),
         weighting(given.weighting) {}
 
+  // The unit of counts grows to 2 to this power.
+  static constexpr double kMaxHalfLives = 40.0;
   // Counts are kept in growing units instead of letting the old ones fade: the unit after n
   // examples, if it was 1 after `origin`.
-  double unit(double n, double origin) const {
+  double decay_unit(double n, double origin) const {
     return config.count_decay <= 0.0 ? 1.0 : std::exp2((n - origin) / config.count_decay);
   }
 

@@ -1,16 +1,15 @@
-// What one thread needs to have the keys of an example vote.
+// What one thread needs to have the keys of an example vote, and to learn it.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "recalltree/model/workspace.hpp"
 #include "recalltree/voting/feature_dropout.hpp"
 #include "recalltree/voting/feature_weighting.hpp"
-#include "recalltree/voting/voted_rows.hpp"
+#include "recalltree/voting/row_block.hpp"
 #include "recalltree/voting/votes.hpp"
 
 namespace recalltree {
@@ -19,27 +18,6 @@ namespace recalltree {
 struct PairGuess {
   std::uint32_t key;   // position among those that were asked for
   std::uint32_t slot;  // where the class knows it, if it does
-};
-
-// What some classes, one after the other, may know of their keys.
-class PairGuesses {
- public:
-  // Forgets all, and has room for so many, and for one that is written before it is known whether
-  // it counts.
-  void begin(std::size_t most) {
-    if (all_.size() <= most) all_.resize(most + 1);
-    ends_.clear();
-  }
-  // Where the guesses of the next class begin. It has those before `end`.
-  PairGuess* next() { return ends_.empty() ? all_.data() : ends_.back(); }
-  void add(PairGuess* end) { ends_.push_back(end); }
-  std::span<const PairGuess> operator[](std::size_t i) const {
-    return {i == 0 ? all_.data() : ends_[i - 1], ends_[i]};
-  }
-
- private:
-  std::vector<PairGuess> all_;
-  std::vector<PairGuess*> ends_;
 };
 
 // A key of the example that a candidate has met before.
@@ -99,36 +77,33 @@ struct Promise {
   }
 };
 
-struct VotingWorkspace {
+struct VotingWorkspace : Workspace {
   FeatureDropout::Row row;  // that is learned without some of its features
   std::vector<ActiveKey> keys;
   std::vector<Promise> promises;
-  std::vector<UnreadKey> unread;  // keys with histograms that were not read to the end
-  Votes votes;
-  std::vector<Candidate> candidates;
-  std::size_t n_voted = 0;  // candidates that some key voted for; the others fill up
-  std::size_t n_found = 0;  // all these together; the example's class may come after them
-  // By candidate.
-  std::vector<float> inverse_norm, score;
-  std::vector<double> gradient;
-  // By candidate that is wrong enough to learn.
-  std::vector<Lesson> lessons;
-  std::vector<Hit> hits;
-  PairGuesses guesses;
-  // By key.
-  std::vector<float> own_root;  // of the example's class, without the example itself
-  std::vector<OwnPair> own_pairs;
-  std::vector<double> key_gradient;
+  std::vector<AskedKey> asked;     // all keys
+  std::vector<AskedKey> unread;    // keys with histograms that were not read to the end
+  std::vector<PairGuess> guesses;  // of some classes, one after the other
+  std::vector<PairGuess*> guess_ends;
   std::vector<Route> routes;  // by tree
   std::vector<NodeKey> node_keys;
+  std::vector<Hyperplane> hyperplanes;  // by tree and place, as far as they were asked for
+  Votes votes;
+  std::vector<Candidate> candidates;
+  std::size_t n_voted = 0;          // candidates that some key voted for; the others fill up
+  std::size_t n_found = 0;          // all these together; the example's class may come after them
+  std::vector<float> inverse_norm;  // by candidate
+  RowBlock block;
+  // Learning. By candidate, and by candidate that is wrong enough to learn.
+  std::vector<double> gradient;
+  std::vector<Lesson> lessons;
+  std::vector<Hit> hits;
+  float own_node_vote = 0.0f;  // of the nodes for the example's class
+  // By key. Roots are of the example's class, without the example itself.
+  std::vector<float> own_root;
+  std::vector<OwnPair> own_pairs;
+  std::vector<double> key_gradient;
   std::vector<std::vector<Passed>> passed;  // by tree and depth
-  VotedRows voted;                          // of a prediction
-  float own_node_vote = 0.0f;               // of the nodes for the example's class
-  std::vector<Hyperplane> hyperplanes;      // by tree and place, as far as they were asked for
-};
-
-struct OneAgainstSomeWorkspace : Workspace {
-  VotingWorkspace voting;
 };
 
 }  // namespace recalltree

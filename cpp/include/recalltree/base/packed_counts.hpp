@@ -19,8 +19,9 @@
 #include <memory>
 #include <utility>
 
+#include "recalltree/base/narrow_numbers.hpp"
+#include "recalltree/base/random_bits.hpp"
 #include "recalltree/base/types.hpp"
-#include "recalltree/paper/narrow_numbers.hpp"
 
 namespace recalltree {
 
@@ -175,9 +176,7 @@ class PackedCounts {
   NarrowNumbers<std::uint32_t> table() const {
     return {block_.get() + shape_.table_begin(), shape_.position_bytes()};
   }
-  std::size_t home(ClassId label) const {
-    return static_cast<std::size_t>((std::uint64_t{label * 0x9E3779B1u} * shape_.n_slots()) >> 32);
-  }
+  std::size_t home(ClassId label) const { return home_of(label, shape_.n_slots()); }
   std::size_t after(std::size_t i) const { return i + 1 < shape_.n_slots() ? i + 1 : 0; }
   void put_into_table(std::uint32_t at) const {
     const auto table = this->table();

@@ -1,4 +1,4 @@
-#include "recalltree/voting/forest_rules.hpp"
+#include "recalltree/voting/key_forest_prediction.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -60,21 +60,21 @@ Hyperplane ForestRules::hyperplane(std::uint64_t place, std::size_t tree) const 
   return made;
 }
 
-float ForestRules::random_margin(std::uint64_t place, std::size_t tree, const Example& x,
-                                 VotingWorkspace& v) const {
+float ForestRules::random_margin(std::uint64_t place, std::size_t tree, VotingWorkspace& ws) const {
+  const Example& x = ws.x;
   float sum = 0.0f;
   if (learner_.sparse) {
     const std::uint64_t seed = seed_of(place, tree);
-    for (std::size_t i = 0; i < x.keys.size(); ++i)
-      sum += mix(seed ^ x.keys[i]) & 1 ? x.values[i] : -x.values[i];
+    for (std::size_t i = 0; i < x.features.size(); ++i)
+      sum += mix(seed ^ x.features[i]) & 1 ? x.values[i] : -x.values[i];
     return kRandomNorm * sum;
   }
   // Those of the upper nodes are made again and again: they are kept.
   Hyperplane made;
   const Hyperplane* hyperplane = &made;
   if (place < kPlacesKept) {
-    v.hyperplanes.resize(n_trees_ * kPlacesKept);
-    Hyperplane& kept = v.hyperplanes[tree * kPlacesKept + place];
+    ws.hyperplanes.resize(n_trees_ * kPlacesKept);
+    Hyperplane& kept = ws.hyperplanes[tree * kPlacesKept + place];
     if (!kept.is_known) kept = this->hyperplane(place, tree);
     hyperplane = &kept;
   } else {

@@ -1,0 +1,202 @@
+// What one-against-some knows: histograms of keys, pairs of classes and keys, trees, classes, and
+// how much their votes count. It answers what prediction asks (voting.hpp), and learners change it.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "recalltree/base/config.hpp"
+#include "recalltree/base/fields.hpp"
+#include "recalltree/base/hints.hpp"
+#include "recalltree/base/intended_race.hpp"
+#include "recalltree/linear/dense_weights.hpp"
+#include "recalltree/voting/adagrad.hpp"
+#include "recalltree/voting/class_pairs.hpp"
+#include "recalltree/voting/feature_centring.hpp"
+#include "recalltree/voting/key_forest.hpp"
+#include "recalltree/voting/key_histograms.hpp"
+#include "recalltree/voting/voting_rules.hpp"
+#include "recalltree/voting/voting_workspace.hpp"
+
+namespace recalltree {
+
+// Classes, the most frequent of them, and what was counted of all examples.
+template <template <class> class List>
+struct ClassArrays {
+  std::size_t n_classes = 0;
+  List<double> sums;  // weight of the examples, sum of the counts
+  List<float> bias, bias_accumulators;
+  List<std::uint32_t> frequent;
+  List<float> frequent_roots;
+  List<float> scales;     // A, S and B, an accumulator after each
+  List<double> counted;   // weight of the examples in growing units, origin of these
+  List<std::uint64_t> n;  // how many they are
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit visit) {
+    const std::size_t n_classes = self.n_classes;
+    visit("classes.sums", self.sums, {.length = 2 * n_classes, .width = 2});
+    visit("classes.bias", self.bias, {.length = n_classes});
+    visit("classes.bias_accumulators", self.bias_accumulators,
+          {.length = n_classes, .for_learning = true});
+    visit("frequent.labels", self.frequent);
+    visit("frequent.roots", self.frequent_roots, {.length = self.frequent.size()});
+    visit("vote.scales", self.scales, {.length = 6});
+    visit("counted.examples", self.counted, {.length = 2});
+    visit("counted.n", self.n, {.length = 1});
+  }
+};
+
+// Of a class: weight of its examples, sum of its counts.
+struct ClassCounts {
+  double examples, count;
+  float bias_accumulator;
+};
+
+// What ranking needs of a class follows from the sum of its counts.
+inline float inverse_norm_of(double count) {
+  return count > 0.0 ? static_cast<float>(1.0 / std::sqrt(count)) : 0.0f;
+}
+
+class VoteStore {
+ public:
+  struct ClassSums {
+    double examples = 0.0, count = 0.0;
+    float bias_accumulator = 0.0f;
+    mutable SpinLock lock;  // guards the sums while several threads learn
+  };
+
+  explicit VoteStore(const OneAgainstSomeConfig& config);
+
+  VotingRules rules;
+  FeatureCentring centring;
+  KeyHistograms histograms;
+  KeyHistograms::Key frequent;  // the key that every example has; its lock guards the counts, too
+  ClassPairs pairs;
+  KeyForest forest;
+  DenseWeights dense_predictors;  // empty where the weights are in the pairs
+  StableVector<ClassSums> class_sums;
+  std::vector<ClassTerms> class_terms;
+  VoteWeight affinity_scale, share_scale, node_scale;  // A, S and B
+
+  void grow_to(std::size_t n_classes);
+  // Counts an example of a class. Returns how many entries of a histogram were touched.
+  std::size_t count(ClassId y, double counted, Threads threads);
+  // Before the units become too large for the numbers, all counts are written in new ones.
+  void rebase_unit();
+
+  // For prediction.
+  std::size_t n_classes() const { return class_terms.size(); }
+  double examples() const { return relaxed_load(examples_); }
+  double decay_unit() const {
+    return rules.decay_unit(static_cast<double>(relaxed_load(n_counted_)), decay_origin_);
+  }
+  VoteScales scales() const {
+    return {relaxed_load(affinity_scale.value), relaxed_load(share_scale.value),
+            relaxed_load(node_scale.value)};
+  }
+  ClassTerms terms(ClassId y) const {
+    const ClassTerms& terms = class_terms[y];
+    return {relaxed_load(terms.inverse_norm), relaxed_load(terms.bias)};
+  }
+  ClassCounts counts_of(ClassId y) const {
+    const ClassSums& sums = class_sums[y];
+    return {sums.examples, sums.count, sums.bias_accumulator};
+  }
+  void read_dense(const Rows& rows, std::size_t i, VotingWorkspace& ws) const {
+    centring.read(rows, i, ws.before.dense, ws.x);
+  }
+  void find_key(ActiveKey& key) const { key.histogram = histograms.find(key.key); }
+  KeyCounts counts_of(const ActiveKey& key) const {
+    if (key.histogram == nullptr) return {};
+    return {relaxed_load(key.histogram->examples), relaxed_load(key.histogram->weight.value)};
+  }
+  template <class Use>
+  void with_entries(const ActiveKey& key, Threads threads, Use use) const;
+  template <class Visit>
+  void visit_frequent(Threads threads, Visit visit) const;
+  const DenseWeights& predictors() const { return dense_predictors; }
+  PairGuess* find_pairs(ClassId y, std::span<const AskedKey> keys, Threads threads,
+                        PairGuess* found) const;
+  template <class Visit>
+  void visit_pairs(ClassId y, std::span<const AskedKey> keys, std::span<const PairGuess> found,
+                   Threads threads, Visit visit) const;
+  // Calls visit(key, count, weight, accumulator) for all that a class has met.
+  template <class Visit>
+  void visit_class(ClassId y, Visit visit) const {
+    pairs[y].visit([&](const ClassPairs::Pair& pair, std::uint32_t) {
+      visit(pair.key(), pair.count, pair.weight, pair.accumulator);
+    });
+  }
+  // What the histograms of a row begin with.
+  void prefetch_row(const Rows& rows, std::size_t i) const;
+  void prefetch_entries(const ActiveKey& key, std::size_t begin, std::size_t end) const {
+    if (key.histogram != nullptr)
+      prefetch(relaxed_load(key.histogram->entries) + begin, end - begin);
+  }
+  void prepare_for(std::size_t) const {}
+  void prefetch_class(ClassId y) const { prefetch(&pairs[y]); }
+  void prefetch_pairs(ClassId y) const { pairs[y].prefetch_tags(); }
+
+  void save(State& state) const;
+  // Of a state that has been checked, with so many classes.
+  void load(const State& state, std::size_t n_classes);
+  // By part, the feature scale last.
+  std::vector<std::pair<std::string, std::size_t>> memory() const;
+  // Bytes of everything, if there were so many classes, none of the others having been learned.
+  std::size_t bytes(std::size_t n_classes) const;
+
+ private:
+  double examples_ = 0.0;        // weight of the counted examples, in growing units
+  std::uint64_t n_counted_ = 0;  // how many they are
+  double decay_origin_ = 0.0;    // after so many of them the unit was 1
+};
+
+template <class Use>
+RECALLTREE_INLINE void VoteStore::with_entries(const ActiveKey& key, Threads threads,
+                                               Use use) const {
+  if (key.histogram == nullptr) return use(std::span<const KeyHistograms::Entry>());
+  SpinLock::Guard guard(key.histogram->lock, threads);
+  use(key.histogram->labels());
+}
+
+template <class Visit>
+void VoteStore::visit_frequent(Threads threads, Visit visit) const {
+  SpinLock::Guard guard(frequent.lock, threads);
+  for (const auto& entry : frequent.labels())
+    if (visit(entry.label)) return;
+}
+
+// What may be there is told to memory, and read when all has been told.
+RECALLTREE_INLINE PairGuess* VoteStore::find_pairs(ClassId y, std::span<const AskedKey> keys,
+                                                   Threads threads, PairGuess* found) const {
+  const ClassPairs::Table& table = pairs[y];
+  SpinLock::Guard guard(table.lock, threads);
+  // Whether a class has met a key cannot be foreseen, so that nothing branches on it.
+  for (std::uint32_t k = 0; k < keys.size(); ++k) {
+    const std::uint32_t slot = table.guess(keys[k].key);
+    *found = {k, slot};
+    table.prefetch(slot);
+    found += slot != ClassPairs::kNone;
+  }
+  return found;
+}
+
+template <class Visit>
+RECALLTREE_INLINE void VoteStore::visit_pairs(ClassId y, std::span<const AskedKey> keys,
+                                              std::span<const PairGuess> found, Threads threads,
+                                              Visit visit) const {
+  const ClassPairs::Table& table = pairs[y];
+  SpinLock::Guard guard(table.lock, threads);
+  for (const auto& [k, guessed] : found) {
+    const std::uint32_t slot = table.find(keys[k].key, guessed);
+    if (slot != ClassPairs::kNone) visit(k, slot, table[slot].count, table[slot].weight);
+  }
+}
+
+}  // namespace recalltree
