@@ -156,15 +156,15 @@ def section(records: Sequence[Record]) -> Section:
     return page
 
 
-TRIED = """What was tried to explain the difference on the small set: more passes, more candidates
-and path features, also crossed with x as in the authors' scripts ([path
+TRIED = """What was tried to explain the difference on the small set: more passes (table 2 has up to
+20); more candidates and path features, also crossed with x as in the authors' scripts ([path
 features](#figure-5b-path-features-and-candidates)); the choices that the paper leaves open
 ([ablation](#choices-that-the-paper-leaves-open)); and the authors' own program on the same rows
 ([Vowpal Wabbit](#vowpal-wabbit-on-the-same-rows)). None of them brings the Recall Tree below
-one-against-all, and the authors' program has them in the same order. So the explanation is the
-data: one-against-all finds this set easier than ALOI, and its classes are harder to separate by a
-tree. LOMTree is ahead of the Recall Tree on the sets that stand in for ODP; it is so in the paper's
-own table, though not in its text."""
+one-against-all, and the authors' program has the two in the same order. So the best explanation is
+the data: one-against-all finds this set easier than ALOI, and a tree finds it harder. LOMTree is
+ahead of the Recall Tree on the sets that stand in for ODP; so it is in the paper's own table, though
+not in its text."""
 
 
 def lost_in_the_tree(shown: Comparison) -> str:
