@@ -163,8 +163,8 @@ features](#figure-5b-path-features-and-candidates)); the choices that the paper 
 ([Vowpal Wabbit](#vowpal-wabbit-on-the-same-rows)). None of them brings the Recall Tree below
 one-against-all, and the authors' program has the two in the same order. So the best explanation is
 the data: one-against-all finds this set easier than ALOI, and a tree finds it harder. LOMTree is
-ahead of the Recall Tree on the sets that stand in for ODP; so it is in the paper's own table, though
-not in its text."""
+ahead of the Recall Tree on the sets that stand in for ODP. It is in the paper's own table, too,
+though not in its text."""
 
 
 def lost_in_the_tree(shown: Comparison) -> str:
