@@ -28,6 +28,7 @@ class Experiment:
     defaults : budget options that are not those of `Budget`
     paper : what the paper did and found; empty where the question is not the paper's
     question : what is asked, where the question is not the paper's
+    has_benchmarks : whether its section also shows results of `benchmarks`, and so is never empty
     """
 
     name: str
@@ -39,6 +40,7 @@ class Experiment:
     defaults: dict[str, Any] = field(default_factory=dict)
     paper: str = ""
     question: str = ""
+    has_benchmarks: bool = False
 
     @property
     def lead(self) -> str:

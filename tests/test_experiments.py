@@ -292,7 +292,7 @@ def test_the_page_is_made_from_the_results_alone_and_the_same_every_time(done, t
         name, draw = list(section.figures.items())[-1]
         write_figure(docs / "again.svg", draw)
         assert (docs / "again.svg").read_bytes() == (docs / "results" / f"{name}.svg").read_bytes()
-    assert text.count("No results yet") == len(EXPERIMENTS.keys() - SHORT_RUNS.keys())
+    assert "No results yet" not in text
     for experiment in EXPERIMENTS.values():
         assert f"## {experiment.title}" in text
     figures = list((docs / "results").glob("*.svg"))

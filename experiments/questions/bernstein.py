@@ -89,7 +89,7 @@ def section(records: Sequence[Record]) -> Section:
         page.figure(file, caption, partial(draw, by_lambda=by_lambda))
         for text in filter(None, (effect(name, by_lambda), tightness(name, by_lambda))):
             page.say(text)
-        find(page, name, by_lambda)
+        find(page, f"{name}, {first['n_train']:,} rows", by_lambda)
     return page
 
 
@@ -148,7 +148,7 @@ def effect(name: str, by_lambda: dict[float, list[Record]]) -> str:
     )
 
 
-def find(page: Section, name: str, by_lambda: dict[float, list[Record]]) -> None:
+def find(page: Section, where: str, by_lambda: dict[float, list[Record]]) -> None:
     """Add the paper's claim."""
     errors = errors_of(by_lambda)
     others = [x for x in (0.0, ALWAYS_DESCEND) if {1.0, x} <= set(errors)]
@@ -160,7 +160,7 @@ def find(page: Section, name: str, by_lambda: dict[float, list[Record]]) -> None
         page.find(
             "The Bernstein bound lowers the error",
             answer_of(helps),
-            f"{name}: "
+            f"{where}: "
             + ", ".join(f"{percent(errors[x])}% with λ = {written(x)}" for x in (1.0, *others)),
         )
 

@@ -115,8 +115,8 @@ def _best_probe(unit: Unit, bench: Bench) -> tuple[dict[str, Any], dict[str, Any
 
 
 TREE, EVERYTHING, LOM = PAPERS
-#: Of a claim of a factor of two.
-ABOUT_TWICE = 2.5
+#: Factors that still count as two, and as far faster.
+ABOUT_TWICE, FAR = 2.5, 20.0
 
 
 def section(records: Sequence[Record]) -> Section:
@@ -156,15 +156,15 @@ def section(records: Sequence[Record]) -> Section:
     return page
 
 
-TRIED = """What was tried to explain the difference on the small set: more passes, more candidates
-and path features, also crossed with x as in the authors' scripts ([path
+TRIED = """What was tried to explain the difference on the small set: more passes (table 2 has up to
+20); more candidates and path features, also crossed with x as in the authors' scripts ([path
 features](#figure-5b-path-features-and-candidates)); the choices that the paper leaves open
 ([ablation](#choices-that-the-paper-leaves-open)); and the authors' own program on the same rows
 ([Vowpal Wabbit](#vowpal-wabbit-on-the-same-rows)). None of them brings the Recall Tree below
-one-against-all, and the authors' program has them in the same order. So the explanation is the
-data: one-against-all finds this set easier than ALOI, and its classes are harder to separate by a
-tree. LOMTree is ahead of the Recall Tree on the sets that stand in for ODP; it is so in the paper's
-own table, though not in its text."""
+one-against-all, and the authors' program has the two in the same order. So the best explanation is
+the data: one-against-all finds this set easier than ALOI, and a tree finds it harder. LOMTree is
+ahead of the Recall Tree on the sets that stand in for ODP. It is in the paper's own table, too,
+though not in its text."""
 
 
 def lost_in_the_tree(shown: Comparison) -> str:
@@ -210,32 +210,33 @@ def find_costs(page: Section, shown: Comparison) -> None:
     """Add the paper's claims about time and memory."""
 
     def times(other: str, measure: str) -> dict[str, float]:
-        both = [n for n in shown.sets if shown.of(n, TREE) and shown.of(n, other)]
-        return {n: shown.mean(n, TREE, measure) / shown.mean(n, other, measure) for n in both}
+        alike = [p[0] for p in shown.pairs() if p[1:] == ("default", TREE, other)]
+        return {n: shown.mean(n, TREE, measure) / shown.mean(n, other, measure) for n in alike}
 
-    def written(ratios: dict[str, float]) -> str:
-        return ", ".join(f"{number(ratio)} times on {name}" for name, ratio in ratios.items())
+    def written(ratios: dict[str, float], what: str) -> str:
+        return "; ".join(f"{name}: {number(ratio)} times {what}" for name, ratio in ratios.items())
 
     if ratios := times(EVERYTHING, "predict_microseconds"):
         faster = {name: 1 / ratio for name, ratio in ratios.items()}
         page.find(
-            "With 100,000 classes it predicts about 300 times faster than one-against-all",
-            HOLDS if max(faster.values()) > 100 else IN_PART,
-            f"{written(faster)} faster",
+            "The Recall Tree predicts far faster than one-against-all where classes are many (300 "
+            "times on ODP)",
+            HOLDS if max(faster.values()) > FAR else FAILS,
+            written(faster, "faster"),
         )
     if ratios := times(LOM, "predict_microseconds"):
         page.find(
-            "It predicts more slowly than LOMTree",
+            "The Recall Tree predicts more slowly than LOMTree",
             answer_of([ratio > 1 for ratio in ratios.values()]),
-            f"{written(ratios)} the time",
+            written(ratios, "the time"),
         )
     if ratios := times(EVERYTHING, "memory_bytes"):
         full = {n: r for n, r in ratios.items() if n_negatives(shown.of(n, EVERYTHING)[0]) > 1e9}
         if full:
             page.find(
-                "It takes at most twice the memory of one-against-all",
+                "The Recall Tree takes at most twice the memory of one-against-all",
                 answer_of([ratio < ABOUT_TWICE for ratio in full.values()]),
-                written(full),
+                written(full, "the memory"),
             )
 
 

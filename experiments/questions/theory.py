@@ -302,8 +302,8 @@ def compare_methods(page: Section, groups: dict[tuple[Any, ...], list[Record]]) 
         page.find(
             "Figure 3: one distribution is easy for one-against-all, another for a tree",
             HOLDS if best == expected else FAILS,
-            f"{distribution}: {best} is best ({percent(online[best])}%), {expected} has "
-            f"{percent(online[expected])}%",
+            f"{distribution}: {percent(online[expected])}% with {expected}"
+            + ("" if best == expected else f", {percent(online[best])}% with {best}"),
         )
     if ("voronoi", "softmax (batch)") in mean:
         softmax, tree = (

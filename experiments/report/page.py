@@ -37,7 +37,7 @@ def build(experiments: Iterable[Experiment], results: Path = RESULTS) -> tuple[s
     for experiment in experiments:
         records = list(Store(experiment.name, results))
         section = Section()
-        if records:
+        if records or experiment.has_benchmarks:
             section = experiment.section(records)
         else:
             section.say(
