@@ -1,43 +1,28 @@
 """Online classification among very many classes, with work that does not grow with their number."""
 
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recalltree import _core
 from recalltree.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from recalltree.estimators import (
-        LOMTreeClassifier,
-        OneAgainstAllClassifier,
-        OneAgainstSomeClassifier,
-        RecallTreeClassifier,
-        load,
-    )
+    from recalltree.estimators import *  # noqa: F403
 
 __version__ = version("recalltree")
 
-__all__ = [
-    "LOMTreeClassifier",
-    "OneAgainstAllClassifier",
-    "OneAgainstSomeClassifier",
-    "RecallTreeClassifier",
-    "__version__",
-    "load",
-    "simd",
-]
-
 # The classifiers stand on scikit-learn, which takes a second to import.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "LOMTreeClassifier": "estimators",
-        "OneAgainstAllClassifier": "estimators",
-        "OneAgainstSomeClassifier": "estimators",
-        "RecallTreeClassifier": "estimators",
-        "load": "estimators",
-    },
-)
+_lazy = lazy_names(__name__, {}, rest="estimators")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return sorted([*_lazy("estimators").__all__, "__version__", "simd"])
+    return _lazy(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})
 
 
 def simd() -> str:

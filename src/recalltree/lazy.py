@@ -8,7 +8,9 @@ from importlib.util import find_spec
 from typing import Any
 
 
-def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy_names(
+    package: str, modules: Mapping[str, str], rest: str | None = None
+) -> Callable[[str], Any]:
     """Return a ``__getattr__`` for a package.
 
     Parameters
@@ -16,6 +18,8 @@ def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]
     package : str
     modules : dict
         For each name the module of the package that has it. Modules themselves need not be named.
+    rest : str, default=None
+        A module of the package whose public names are the package's, too.
 
     Returns
     -------
@@ -36,8 +40,11 @@ def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]
     def get(name: str) -> Any:
         if name in modules:
             return getattr(import_module(f"{package}.{modules[name]}"), name)
-        if not name.startswith("_") and find_spec(f"{package}.{name}"):
-            return import_module(f"{package}.{name}")
+        if not name.startswith("_"):
+            if find_spec(f"{package}.{name}"):
+                return import_module(f"{package}.{name}")
+            if rest is not None and name in (module := import_module(f"{package}.{rest}")).__all__:
+                return getattr(module, name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return get
