@@ -16,7 +16,7 @@ constexpr double kWeightRate = 2.0, kBiasRate = 0.6, kOffset = 0.03;
 // this number, up to twice as long.
 constexpr double kFewRows = 32.0, kLongestStep = 2.0;
 // A mean is nothing if leaving a row out leaves less than this share of its square.
-constexpr float kRounding = 1e-6f;
+constexpr float kNothingLeft = 1e-6f;
 
 }  // namespace
 
@@ -57,7 +57,7 @@ void ClassVectors::score(const float* x, std::span<const ClassId> labels, Own ow
       const float length = kernels().dot(x, x, width_);
       const float rest = squares - 2.0f * weight * along + weight * weight * length;
       along -= weight * length;
-      inverse_norm = rest > kRounding * squares ? 1.0f / std::sqrt(rest) : 0.0f;
+      inverse_norm = rest > kNothingLeft * squares ? 1.0f / std::sqrt(rest) : 0.0f;
     }
     out[i] = kMeanScale * (along * inverse_norm) + scratch.products[2 * i + 1] + known.bias;
   }
