@@ -351,7 +351,7 @@ def _text_verdict(page: Section, name: str, found: dict[str, Record]) -> str:
     wrong = {a: round(errors[a] * n) for a, n in judged.items()}
     test = n_minus_1_chi_squared(wrong[OURS], judged[OURS], wrong[best], judged[best])
     page.answer(
-        "Does it predict the next word of a text better?",
+        "Does it predict the next word better, the text in its own order?",
         "yes" if errors[OURS] < errors[best] and test.p_value < 0.05 else "no",
         f"{name}: {percent(errors[OURS], 2)}% against {percent(errors[best], 2)}% ({NAMES[best]})",
     )

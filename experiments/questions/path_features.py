@@ -107,8 +107,8 @@ def section(records: Sequence[Record]) -> Section:
 
 
 WHY = """In the paper path features help with all numbers of candidates but 2. What was tried to
-find the reason: crossing the path with x, as the authors do, and more passes, which keep the order
-([choices](#choices-that-the-paper-leaves-open)). A likely reason is the data: a node says little
+find the reason: crossing the path with x, as the authors do, and more passes: the harm becomes
+smaller, but nothing is gained. A likely reason is the data: a node says little
 about an example that its 128 features do not say already, and the weights of a node are learned
 while the routers above it still change who comes there."""
 OUTCOMES = ("fewer errors", "more errors", "no clear difference")
