@@ -12,6 +12,7 @@ from rich.console import Console
 from benchmarks import (
     datasets,
     instructions,
+    mapped,
     memory,
     parsing,
     peers,
@@ -25,6 +26,7 @@ from benchmarks.comparison import ALGORITHMS, PROGRAMS, compare
 # One command each.
 STUDIES = {
     "instructions": instructions,
+    "mapped": mapped,
     "memory": memory,
     "parsing": parsing,
     "peers": peers,

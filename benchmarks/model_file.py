@@ -1,13 +1,9 @@
-"""Models in files: opening a large one, and predicting from files that are mapped.
+"""Opening a large model file.
 
 ``python -m benchmarks.model_file [--gigabytes 1]`` writes a Recall Tree of the given size with
 random weights, of 100,000 classes with string labels, and measures in new processes how long it
 takes to load it and to predict one row with it, and how much memory that takes; for a file that the
 system has in memory, and for one that it has to fetch.
-
-``python -m benchmarks.model_file --data-dir DIR`` measures for every algorithm and set how long a
-batch takes with a mapped model, as a multiple of what it takes with the model in memory: the first
-batch after ``load``, which may build an index, and later ones. Processor time of one thread.
 """
 
 import argparse
@@ -16,15 +12,11 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-import recalltree
-from benchmarks import datasets
-from benchmarks.ours import ESTIMATORS
 from recalltree import RecallTreeClassifier
 from recalltree.model_file.atomic import write_atomically
 from recalltree.model_file.model import Model
@@ -133,66 +125,12 @@ def measure(path):
     return json.loads(done.stdout)
 
 
-def seconds(clf, X):
-    """Return the processor time of one batch, and its answers."""
-    start = time.process_time()
-    answers = clf.predict(X)
-    return time.process_time() - start, answers
-
-
-def mapped_ratios(clf, X, path, repeats):
-    """Return the time of a batch in memory, and that of the first and later mapped batches."""
-    clf.save(path)
-    memory, first, later = [], [], []
-    for _ in range(repeats):
-        took, expected = seconds(clf, X)
-        memory.append(took)
-        mapped = recalltree.load(path)
-        for times in (first, later):
-            took, answers = seconds(mapped, X)
-            times.append(took)
-            np.testing.assert_array_equal(answers, expected)
-    return min(memory), min(first) / min(memory), min(later) / min(memory)
-
-
-def print_mapped_ratios(arguments, folder):
-    print("set           algorithm         rows     memory  first batch  later batches")
-    for name in arguments.sets:
-        dataset = datasets.load(name, arguments.data_dir, arguments.cache_dir, arguments.rows)
-        for algorithm in arguments.algorithms:
-            # All classes are scored, whatever they learned from: so they may learn from few.
-            own = {"negative_samples": 16} if algorithm == "one-against-all" else {}
-            clf = getattr(recalltree, ESTIMATORS[algorithm])(n_passes=1, **own)
-            clf.fit(dataset.X_train, dataset.y_train)
-            X = dataset.X_test
-            if algorithm == "one-against-all":
-                X = X[: max(100, int(arguments.scores // len(clf.classes_)))]
-            path = Path(folder, f"{name}-{algorithm}.rt")
-            memory, first, later = mapped_ratios(clf, X, path, arguments.repeats)
-            ratios = f"{first:11.2f} {later:13.2f}"
-            print(f"{name:13} {algorithm:16} {X.shape[0]:6,} {memory:8.3f} s {ratios}", flush=True)
-            path.unlink()
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--gigabytes", type=float, default=1.0)
     parser.add_argument("--folder", default=None, help="where to write the file")
-    mapped = parser.add_argument_group("prediction from mapped files")
-    mapped.add_argument("--data-dir", type=Path, help="the folder that holds the sets")
-    mapped.add_argument("--cache-dir", type=Path, default=datasets.default_cache_dir())
-    mapped.add_argument("--sets", nargs="+", default=datasets.FILE_SETS)
-    mapped.add_argument("--algorithms", nargs="+", choices=ESTIMATORS, default=list(ESTIMATORS))
-    mapped.add_argument("--rows", type=int, help="learn from and predict so many; default: all")
-    mapped.add_argument(
-        "--scores", type=float, default=5e7, help="of one-against-all, rows x classes at most"
-    )
-    mapped.add_argument("--repeats", type=int, default=5, help="keep the best of so many")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        if arguments.data_dir is not None:
-            print_mapped_ratios(arguments, folder)
-            return
         path = Path(folder, "large.rt")
         size = write_atomically(path, large_model(int(arguments.gigabytes * 2**30)).parts())
         print(f"recalltree {version('recalltree')}, {size / 2**30:.2f} GiB, {N_CLASSES:,} classes")
