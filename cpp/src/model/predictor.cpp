@@ -74,7 +74,7 @@ void Predictor::for_each_row(const Rows& rows, std::size_t n_threads,
                              const std::function<Emit(std::size_t)>& make_emit) const {
   std::shared_lock reading(lock());
   const auto team = make_team(std::min(n_threads, rows.n_rows / kPiece + 1));
-  prepare_prediction(rows.n_rows, team);
+  prepare_prediction(rows.n_rows, rows.n_rows + Predictor::work().examples_predicted, team);
   // Several pieces for each of several threads, so that they end at about the same time.
   const std::size_t share = team.size() > 1 ? rows.n_rows / (4 * team.size()) : rows.n_rows;
   Pieces pieces(rows.n_rows, std::clamp(share, kPiece, rows_at_once()));

@@ -71,8 +71,9 @@ class Predictor {
   // How many rows score_rows gains from having at a time.
   virtual std::size_t rows_at_once() const { return kPiece; }
   virtual std::unique_ptr<Workspace> make_workspace() const = 0;
-  // Before a team predicts so many rows: what its workspaces share.
-  virtual void prepare_prediction(std::size_t, Team) const {}
+  // Before a team predicts n_rows: what its workspaces share. n_in_all counts the rows of earlier
+  // predictions, too, by which storage judges whether an index pays.
+  virtual void prepare_prediction(std::size_t /*n_rows*/, std::size_t /*n_in_all*/, Team) const {}
 
   static constexpr std::size_t kPiece = 64;  // rows that a thread takes at a time, at least
 

@@ -53,8 +53,8 @@ class LOMTreePrediction : public Base {
   }
 
   std::size_t rows_at_once() const override { return std::size_t{1} << 12; }
-  void prepare_prediction(std::size_t n_rows, Team) const override {
-    self().routers().prepare_for(n_rows, ReadWeights::Asked::one_by_one);
+  void prepare_prediction(std::size_t, std::size_t n_in_all, Team) const override {
+    self().routers().prepare_for(n_in_all, ReadWeights::Asked::one_by_one);
   }
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& base,
                   const typename Base::Emit& emit) const override {

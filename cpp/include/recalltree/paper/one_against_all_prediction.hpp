@@ -46,9 +46,9 @@ class OneAgainstAllPrediction : public Base {
     ws.work.predictor_evaluations += ws.labels.size();
   }
 
-  void prepare_prediction(std::size_t n_rows, Team team) const override {
+  void prepare_prediction(std::size_t, std::size_t n_in_all, Team team) const override {
     const auto& predictors = self().predictors();
-    predictors.prepare_for(n_rows, ReadWeights::Asked::together);
+    predictors.prepare_for(n_in_all, ReadWeights::Asked::together);
     auto matrix = std::make_shared<ClassMatrix>();
     copy_order(matrix->labels);
     if (matrix->labels.empty() || predictors.values(matrix->labels[0]) == nullptr) return;

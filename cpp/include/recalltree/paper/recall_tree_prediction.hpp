@@ -161,7 +161,7 @@ class RecallTreePrediction : public Base {
 
   // The more rows there are, the more of them stop at the same node.
   std::size_t rows_at_once() const override { return std::size_t{1} << 18; }
-  void prepare_prediction(std::size_t n_rows, Team team) const override;
+  void prepare_prediction(std::size_t n_rows, std::size_t n_in_all, Team team) const override;
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                   const typename Base::Emit& emit) const override;
 
@@ -227,9 +227,10 @@ class RecallTreePrediction : public Base {
 };
 
 template <class Model, class Base>
-void RecallTreePrediction<Model, Base>::prepare_prediction(std::size_t n_rows, Team team) const {
-  self().predictors().prepare_for(n_rows, ReadWeights::Asked::together);
-  self().routers().prepare_for(n_rows, ReadWeights::Asked::one_by_one);
+void RecallTreePrediction<Model, Base>::prepare_prediction(std::size_t n_rows, std::size_t n_in_all,
+                                                           Team team) const {
+  self().predictors().prepare_for(n_in_all, ReadWeights::Asked::together);
+  self().routers().prepare_for(n_in_all, ReadWeights::Asked::one_by_one);
   if (n_rows < n_nodes() || self().config().path_interactions) return;
   auto packed = std::make_shared<PackedNodes>();
   RecallTreeWorkspace ws;

@@ -60,7 +60,9 @@ class OneAgainstSomePrediction : public Base {
     return std::make_unique<VotingWorkspace>();
   }
 
-  void prepare_prediction(std::size_t n_rows, Team) const override { store().prepare_for(n_rows); }
+  void prepare_prediction(std::size_t, std::size_t n_in_all, Team) const override {
+    store().prepare_for(n_in_all);
+  }
 
   void score(const Rows& rows, std::size_t i, Workspace& workspace) const override {
     auto& ws = static_cast<VotingWorkspace&>(workspace);
