@@ -113,6 +113,16 @@ class MappedSparseWeights final : public MappedArrays<SparseArrays<Viewed, Store
     }
   }
 
+  // Of the file, and of the indexes that were made.
+  std::size_t bytes() const override {
+    std::size_t all = MappedArrays<SparseArrays<Viewed, Stored>>::bytes();
+    if (has_directory_.load(std::memory_order_acquire))
+      all +=
+          directory_.capacity() * sizeof(directory_[0]) + columns_.capacity() * sizeof(columns_[0]);
+    if (has_tables_.load(std::memory_order_acquire)) all += tables_->bytes();
+    return all;
+  }
+
   MappedColumn<Stored> column(std::uint32_t feature) const {
     if (has_directory_.load(std::memory_order_acquire))
       return feature < columns_.size() ? columns_[feature] : MappedColumn<Stored>{};

@@ -38,7 +38,7 @@ class MappedArrays : public MappedWeights {
  public:
   std::size_t size() const final { return arrays_.bias.size(); }
   float bias(ModelId model) const final { return arrays_.bias[model]; }
-  std::size_t bytes() const final { return bytes_of_fields(arrays_); }
+  std::size_t bytes() const override { return bytes_of_fields(arrays_); }
 
  protected:
   MappedArrays(const std::string& name, const State& state, Arrays arrays)
