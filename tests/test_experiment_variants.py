@@ -9,7 +9,7 @@ from experiments.averaged_embeddings import AveragedEmbeddings, huffman_tree, wa
 from experiments.budget import Budget
 from experiments.questions import one_against_some_ablation
 
-from recalltree.reference import one_against_some
+from recalltree.reference import one_against_some, vote_weights
 
 N_FEATURES, N_CLASSES = 12, 6
 
@@ -36,7 +36,7 @@ def scores(model):
 
 def test_the_square_root_is_what_the_reference_does_besides_shares():
     plain = learned(variants.OneVote)
-    same = learned(variants.SquareRoot, scale=one_against_some.AFFINITY_SCALE)
+    same = learned(variants.SquareRoot, scale=vote_weights.AFFINITY_SCALE)
     np.testing.assert_allclose(scores(plain), scores(same))
 
 

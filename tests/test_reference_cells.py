@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from recalltree.reference import OneAgainstSomeReference
 from recalltree.reference.cell_tree import CELL_SIZE, CellTree
 from recalltree.reference.cells import Cells
 from recalltree.reference.whitening import Whitening
@@ -90,3 +91,49 @@ def test_rows_that_say_nothing_have_finite_scores(value):
     cells = learned(np.full((40, 3), value), np.arange(40) % 3)
     whitened = cells.whitening(np.full(3, value))
     assert np.isfinite([known.score(whitened) for known in cells.classes.values()]).all()
+
+
+def words_and_vectors(n, n_classes=20, n_words=40, n_features=6, seed=10):
+    """Rows whose class shows in words and in a vector, in neither of them well."""
+    random = np.random.default_rng(seed)
+    labels = random.integers(n_classes, size=n)
+    likely = np.where(random.random((n_classes, n_words)) < 0.15, 0.5, 0.08)
+    words = (random.random((n, n_words)) < likely[labels]).astype(float)
+    centres = random.normal(size=(n_classes, n_features))
+    return words, centres[labels] + random.normal(size=(n, n_features)), labels
+
+
+def progressive_error(rows, labels, **parameters):
+    model = OneAgainstSomeReference(rows.shape[1], **parameters)
+    for x, y in zip(rows, labels.tolist(), strict=True):
+        model.learn(x, y)
+    return model.progressive.errors / len(rows)
+
+
+def test_words_and_vectors_are_learned_together():
+    words, vectors, labels = words_and_vectors(500)
+    both = np.hstack([words, vectors])
+    by_words = progressive_error(words, labels, sparse=True, keys="features")
+    by_vectors = progressive_error(vectors, labels, keys="cells")
+    by_both = progressive_error(both, labels, sparse=True, keys="cells", n_dense_features=6)
+    assert by_both < 0.85 * min(by_words, by_vectors)
+
+
+@pytest.mark.parametrize("keys", ["cells", "cells+trees"])
+def test_classes_of_now_outweigh_those_of_long_ago(keys):
+    _, vectors, labels = words_and_vectors(600, n_classes=4)
+    now = np.where(np.arange(600) < 300, labels, 3 - labels)  # half of it is renamed
+    stays = progressive_error(vectors, now, keys=keys)
+    fades = progressive_error(vectors, now, keys=keys, count_decay=50.0)
+    assert fades < stays
+
+
+def test_units_of_counts_do_not_overflow():
+    _, vectors, labels = words_and_vectors(900)
+    model = OneAgainstSomeReference(6, keys="cells", count_decay=1.0)
+    units = []
+    for x, y in zip(vectors, labels.tolist(), strict=True):
+        model.learn(x, y)
+        units.append(model.cells.unit)
+        assert all(np.isfinite(known.sum).all() for known in model.cells.classes.values())
+    assert units != sorted(units)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .adaptive import softmax
+from .adaptive import Memory, softmax
 from .cell_tree import CellTree
 from .class_vectors import ClassVector
 from .whitening import Whitening
@@ -31,6 +31,18 @@ SMALL_GRADIENT = 0.003
 FORGOTTEN_WEIGHTS, FORGOTTEN_SQUARES = 0.03, 0.3
 # Rows from which the whitening is learned: the fewest, and the most.
 FEWEST_ROWS, MOST_ROWS, MOST_FLOATS = 8, 2048, 2**24
+LARGEST_UNIT = 1e100
+
+
+class Lesson(NamedTuple):
+    """A row of class y that is learned."""
+
+    y: int
+    weight: float
+    rate: float
+    counted: float  # what the mean of y gains: 0 in passes after the first
+    forgets: bool = False  # whether classes that are wrong forget
+    l2: float = 0.0
 
 
 class Step(NamedTuple):
@@ -86,41 +98,84 @@ class Cells:
         self.tree = CellTree(cells_read)
         width = (n_features + 15) // 16 * 16  # rows are padded to whole registers
         self.most_rows = MOST_ROWS // 2 if width * MOST_ROWS > MOST_FLOATS else MOST_ROWS
+        self.unit = 1.0  # of counts: what a row of weight 1 adds
         self.first_rows: list[np.ndarray] = []
         self.first_steps: list[Step] = []
 
     def predict(self, x):
         """Return the class with the largest score; None before anything is learned."""
         whitened = self.whitening(x)
-        candidates = self.tree.find(whitened, self.max_candidates)
+        candidates = self.find(whitened, self.max_candidates)
         return max(candidates, key=lambda y: self.classes[y].score(whitened), default=None)
 
     def learn(self, x, y, weight=1.0, rate=1.0, first_pass=True, forgets=False):
-        """Learn one row."""
+        """Learn one row: whiten, find, score, then teach with the gradients of a softmax."""
         whitened = self.whitening(x)
-        candidates = self.tree.find(whitened, self.max_candidates)
-        self.classes.setdefault(y, ClassVector(self.n_features))
+        candidates = self.find(whitened, self.max_candidates)
+        self.see(y)
         if y not in candidates:
             candidates.append(y)
         own = 0.0 if first_pass else weight
-        scores = [self.classes[z].score(whitened, own * (z == y)) for z in candidates]
+        scores = [
+            self.match(z, whitened, own * (z == y)) + self.classes[z].bias for z in candidates
+        ]
         gradients = softmax(np.array(scores)) - (np.array(candidates) == y)
+        lesson = Lesson(y, weight, rate, counted=weight if first_pass else 0.0, forgets=forgets)
+        self.teach(x, whitened, dict(zip(candidates, gradients, strict=True)), lesson)
+
+    def see(self, y):
+        """Make room for a class."""
+        self.classes.setdefault(y, ClassVector(self.n_features))
+
+    def find(self, whitened, n):
+        """Return the n classes with the largest scores by their sketches."""
+        return self.tree.find(whitened, n)
+
+    def match(self, label, whitened, own=0.0):
+        """Return the score of a class without its bias.
+
+        It counted the row with weight `own`.
+        """
+        return self.classes[label].match(whitened, own * self.unit)
+
+    def teach(self, x, whitened, gradients, lesson):
+        """Step against the gradients of classes, then count the row."""
         if self.most_rows > 0:
             self.first_rows.append(x)
-        for label, gradient in zip(candidates, gradients, strict=True):
-            if abs(gradient) >= SMALL_GRADIENT:
-                wrong = gradient**2 if forgets else 0.0
-                kept = 1.0 - FORGOTTEN_WEIGHTS * wrong
-                kept_squares = 1.0 - FORGOTTEN_SQUARES * wrong
-                known = self.classes[label]
-                step = known.learn(whitened, gradient, weight, rate, kept, kept_squares)
+        for label, gradient in gradients.items():
+            if self.is_worth_it(label, gradient):
+                wrong = gradient**2 if lesson.forgets else 0.0
+                memory = Memory(1.0 - FORGOTTEN_WEIGHTS * wrong, 1.0 - FORGOTTEN_SQUARES * wrong)
+                step, kept = self.classes[label].learn(
+                    whitened, gradient, lesson.weight, lesson.rate, lesson.l2, memory
+                )
                 self.note(label, False, step, kept)
-                if label != y:
+                if label != lesson.y:
                     self.redraw(label)
-        self.count(whitened, y, weight if first_pass else 0.0)
+        self.count(whitened, lesson.y, lesson.counted * self.unit)
         n = len(self.first_rows)
         if n >= FEWEST_ROWS and n & (n - 1) == 0:
             self.renew()
+
+    def is_worth_it(self, label, gradient):
+        """Tell whether a class learns from a gradient."""
+        return abs(gradient) >= SMALL_GRADIENT
+
+    def fade(self, factor):
+        """Let all rows counted so far be worth `factor` of what they were.
+
+        Scores depend on the directions of means alone, so later rows are worth more instead.
+        """
+        self.unit /= factor
+        if self.unit < LARGEST_UNIT:
+            return
+        for known in self.classes.values():
+            known.sum = known.sum / self.unit
+        self.first_steps = [
+            step._replace(size=step.size / self.unit) if step.is_count else step
+            for step in self.first_steps
+        ]
+        self.unit = 1.0
 
     def count(self, whitened, y, weight):
         """Add a row to the mean of its class, and show the class where it belongs."""

@@ -8,13 +8,16 @@ from .adaptive import Adaptive, Memory
 
 PREDICTOR_OFFSET = 0.03
 PAIR_RATE, ROW_RATE, BIAS_RATE = 0.6, 0.1, 0.3
+# A count with less than this share of the example left was all its own.
+ROUNDING = 1e-3
 
 
 class ClassModel:
     """Counts, linear predictor and bias of a class."""
 
-    def __init__(self, n_features, has_dense_predictor):
+    def __init__(self, n_features, has_dense_predictor, has_bias=True):
         self.has_dense_predictor = has_dense_predictor
+        self.has_bias = has_bias
         self.examples = 0.0
         self.count = 0.0  # n_y
         self.counts = np.zeros(n_features)  # c(y, k)
@@ -28,10 +31,21 @@ class ClassModel:
         """Weights of the linear predictor."""
         return self.predictor.values
 
+    def roots(self, own):
+        """Return sqrt(c(y, k)) for all features, and 1 / sqrt(n_y), less what an example added."""
+        counts = self.counts - own
+        counts = np.where(counts > ROUNDING * own, counts, 0.0)
+        total = self.count - own.sum()
+        if total <= ROUNDING * own.sum() or total <= 0:
+            return np.zeros(len(counts)), 0.0
+        return np.sqrt(counts), 1.0 / np.sqrt(total)
+
     def learn(self, values, gradient, weight, rate, l2, memory):
         """Step on the weights and the bias, and forget what `memory` does not keep."""
         where = self.met & (values != 0)
-        self.bias.step(gradient, weight, rate * BIAS_RATE, memory=Memory(1.0, memory.accumulators))
+        if self.has_bias:
+            kept = Memory(1.0, memory.accumulators)
+            self.bias.step(gradient, weight, rate * BIAS_RATE, memory=kept)
         if self.has_dense_predictor:
             # Features of one spread share a rate: that of the bias.
             pace = rate * ROW_RATE * weight / np.sqrt(self.bias.accumulators + PREDICTOR_OFFSET)

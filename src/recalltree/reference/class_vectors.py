@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .adaptive import Memory
 from .whitening import unit
 
 MEAN_SCALE = 20.0  # A
@@ -42,25 +43,33 @@ class ClassVector:
 
     def score(self, x, own=0.0):
         """Return the score of a whitened row, which was counted with weight `own`."""
+        return self.match(x, own) + float(self.bias)
+
+    def match(self, x, own=0.0):
+        """Return the score without the bias."""
         rest = self.sum - own * x
         if rest @ rest <= ROUNDING * (self.sum @ self.sum):
             rest = 0.0 * rest
-        return float(MEAN_SCALE * (unit(rest) @ x) + self.weights @ x + self.bias)
+        return float(MEAN_SCALE * (unit(rest) @ x) + self.weights @ x)
 
     def count(self, x, weight):
         """Add a row of the class."""
         self.sum = self.sum + weight * x
         self.rows += 1
 
-    def learn(self, x, gradient, weight, rate, kept=1.0, kept_squares=1.0):
-        """Step against a gradient; return the step on the weights, as a multiple of the row."""
-        self.squares = kept_squares * self.squares + weight * gradient**2
+    def learn(self, x, gradient, weight, rate, l2=0.0, memory=Memory()):  # noqa: B008
+        """Step against a gradient.
+
+        Return the step on the weights, as a multiple of the row, and the share of them that stayed.
+        """
+        self.squares = memory.accumulators * self.squares + weight * gradient**2
         pace = rate * weight / np.sqrt(self.squares + OFFSET)
         self.bias -= BIAS_RATE * pace * gradient
         longer = min(LONGEST_STEP, np.sqrt(1.0 + self.rows / FEW_ROWS))
         step = -WEIGHT_RATE * longer * pace * gradient
+        kept = memory.values * max(0.0, 1.0 - pace * l2)
         self.weights = kept * self.weights + step * x
-        return step
+        return step, kept
 
     @property
     def combined(self):

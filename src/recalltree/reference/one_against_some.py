@@ -10,6 +10,10 @@ features of the example, or the nodes where it ends in several shallow trees (`K
     score(y | x) = vote(y | x) + w_y · v + b_y
     candidates   = the F classes with the largest score, as far as the histograms were read
 
+Dense features may have `Cells`: alone, with trees, or as a block beside sparse features that vote.
+Cells name F candidates, too. Their class vectors add to every score, in place of dense predictors;
+there is one bias per class, and one softmax teaches all parts.
+
 x becomes the shares t that it adds to counts and the values v that predictors and routers see
 (`FeatureWeighting`, `FeatureCentring`). c(y, k) of a feature is the sum of its shares over the
 examples of class y, and n_y the sum of c(y, k) over all features, so that c(y, k) / n_y is a
@@ -40,7 +44,7 @@ candidates if it is missing; A, S, B and u then do not learn, since the keys did
   more of what shortens its steps, the more the further it is from right.
 * Where features are sparse, or the only keys, w_y has a weight only for those that some example of
   class y had. Otherwise w_y has a weight for every feature.
-* If the keys vote for fewer than F classes, the most frequent ones fill up.
+* If the keys vote for fewer than F classes and there are no cells, the most frequent ones fill up.
 """
 
 from __future__ import annotations
@@ -51,8 +55,9 @@ import numpy as np
 
 from recalltree.parameters import ONE_AGAINST_SOME, defaults_of
 
-from .adaptive import Adaptive, Memory, softmax
-from .class_model import ClassModel
+from .adaptive import Memory, softmax
+from .cells import Cells, Lesson
+from .class_model import ROUNDING, ClassModel
 from .feature_dropout import FeatureDropout
 from .feature_weighting import FeatureCentring, FeatureWeighting
 from .key_forest import KeyForest
@@ -60,18 +65,15 @@ from .key_histogram import KeyHistogram
 from .linear_learner import LinearLearner
 from .memory_budget import MemoryBudget
 from .progressive import ProgressiveError
-from .reading import Reading
+from .reading import Reading, read_largest
 from .scored import Read, Scored
+from .vote_weights import VoteWeights
 
 _DEFAULT = defaults_of(ONE_AGAINST_SOME)
 
-AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE = 15.0, 10.0, 1.25
-VOTE_RATES, KEY_RATE = np.array([1.8, 1.8, 0.045]), 0.11  # of A, S and B; of u
+MAX_CANDIDATES = {"features": 24, "cells": 32, "cells+trees": 32}
 # How much larger than the others the score of the right class has to be, for dense predictors.
 MARGIN = 2.0
-VOTE_OFFSET = 0.1
-# A, S, B and u learn from so many examples that they have to settle: the power of their steps.
-VOTE_POWER = 0.75
 # Steps of later passes are shorter by this factor.
 LATER_PASS = 0.5
 # Where counts fade, a class forgets these parts of its weights, and of the squared gradients that
@@ -81,8 +83,6 @@ FORGOTTEN_WEIGHTS, FORGOTTEN_STEPS = 0.03, 0.3
 SMALL_GRADIENT_OF_PAIRS, SMALL_GRADIENT_OF_ROWS = 0.03, 0.003
 # Labels in the histogram of a leaf: there are more, but the others hardly count.
 MAX_LABELS_OF_LEAF = 128
-# A count with less than this share of the example left was all its own.
-ROUNDING = 1e-3
 
 
 class OneAgainstSomeReference:
@@ -94,11 +94,14 @@ class OneAgainstSomeReference:
         Number of features.
     sparse : bool
         Whether examples are sparse.
-    keys : {"features", "trees", "both", "path"}
-        What votes: features, the leaves of several trees, both, or the node where one tree stops,
-        as in the paper.
+    n_dense_features : int
+        How many features at the end of a sparse example are a dense block, for cells.
+    keys : {"features", "trees", "both", "path", "cells", "cells+trees"}
+        What finds candidates: features, the leaves of several trees, both, the node where one tree
+        stops, as in the paper; cells for dense features, with votes of the sparse ones if there are
+        any; cells and trees.
     max_candidates, max_labels, max_entries : int
-        F, M and E. F may be None: 24 if only features vote, otherwise 100.
+        F, M and E. F may be None: 24 if only features vote, 32 with cells, otherwise 100.
     sublinear_tf, use_idf, normalize : bool
         Parameters of `FeatureWeighting`.
     center : bool
@@ -132,6 +135,7 @@ class OneAgainstSomeReference:
         n_features,
         *,
         sparse=False,
+        n_dense_features=0,
         keys="features",
         max_candidates=_DEFAULT["max_candidates"],
         max_labels=_DEFAULT["max_labels"],
@@ -151,18 +155,22 @@ class OneAgainstSomeReference:
         learning_rate=_DEFAULT["learning_rate"],
         l2=_DEFAULT["l2"],
     ):
-        self.n_features = n_features
+        has_cells = keys in ("cells", "cells+trees")
+        self.cells = Cells(n_dense_features if sparse else n_features) if has_cells else None
+        n_features -= n_dense_features
+        self.n_features = n_features  # those that keys see
         self.sparse = sparse
-        self.features_vote = keys in ("features", "both")
-        self.has_dense_predictors = not sparse and keys != "features"
-        self.max_candidates = max_candidates or (24 if keys == "features" else 100)
+        self.features_vote = keys in ("features", "both") or (has_cells and sparse)
+        self.centres_features = not sparse and keys != "features"
+        self.has_dense_predictors = self.centres_features and not has_cells
+        self.max_candidates = max_candidates or MAX_CANDIDATES.get(keys, 100)
         self.max_labels = max_labels
         self.max_entries = max_entries
         self.weighting = FeatureWeighting(sublinear_tf, use_idf, normalize)
         self.centring = FeatureCentring(n_features, center)
         router_learner: Any = LinearLearner(n_features, loss, learning_rate)
         router_learner.scale = self.centring
-        n_trees = {"features": 0, "path": 1}.get(keys, n_trees)
+        n_trees = {"features": 0, "path": 1, "cells": 0}.get(keys, n_trees)
         share = max_entries if keys == "path" else max(1, max_entries // max(1, 2 * n_trees))
         labels_of_node = self.max_candidates if keys == "path" else MAX_LABELS_OF_LEAF
         self.forest = KeyForest(
@@ -184,10 +192,8 @@ class OneAgainstSomeReference:
         self.everywhere = KeyHistogram()  # of the key that every example has
         self.examples = 0.0
         self.examples_with_key = np.zeros(n_features)
-        self.key_weights = Adaptive(np.ones(n_features), VOTE_OFFSET, VOTE_POWER)  # u
-        # A and S and B
-        scales = np.array([AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE])
-        self.scales = Adaptive(scales, VOTE_OFFSET, VOTE_POWER)
+        self.vote_weights = VoteWeights(n_features)
+        self.key_weights, self.scales = self.vote_weights.keys, self.vote_weights.scales
         self.progressive = ProgressiveError()
         self.budget = MemoryBudget(memory_budget)
         self.dropout = FeatureDropout(feature_dropout, seed)
@@ -202,7 +208,7 @@ class OneAgainstSomeReference:
         rarity = np.zeros(self.n_features)
         np.divide(1.0, np.sqrt(had), out=rarity, where=had > ROUNDING * own)
         pulls = self.key_weights.values * np.abs(values) * self.features_vote
-        if self.has_dense_predictors:
+        if self.centres_features:
             return Read(
                 shares * self.features_vote, self.centring.normalize(x), values, pulls, rarity
             )
@@ -210,22 +216,19 @@ class OneAgainstSomeReference:
 
     def roots(self, label, shares, own=0.0):
         """Return sqrt(c(y, k)) for all features, and 1 / sqrt(n_y), without the example itself."""
-        model = self.classes[label]
-        counts = model.counts - own * shares
-        counts = np.where(counts > ROUNDING * own * shares, counts, 0.0)
-        total = model.count - own * shares.sum()
-        if total <= ROUNDING * own * shares.sum() or total <= 0:
-            return np.zeros(self.n_features), 0.0
-        return np.sqrt(counts), 1.0 / np.sqrt(total)
+        return self.classes[label].roots(own * shares)
 
     def bias(self, label):
         """Return the bias of a class."""
+        if self.cells is not None:
+            return float(self.cells.classes[label].bias)
         return float(self.classes[label].bias.values[0])
 
     def find_candidates(self, scored):
         """Let the keys vote and return the classes with the largest scores.
 
-        The most frequent classes fill up if there are too few; and how many were voted for.
+        Those that cells find join them. Without cells, the most frequent ones fill up if there are
+        too few. Also return how many were voted for.
         """
         sums = {y: self.scales.values[2] * vote for y, vote in scored.node_votes.items()}
         left = max(0, self.max_entries - scored.n_node_entries)
@@ -234,26 +237,21 @@ class OneAgainstSomeReference:
                 if scored.roots(label)[0][k] > 0:
                     sums[label] = sums.get(label, 0.0) + scored.by_feature(label)[k]
         voted = self.best_candidates({y: value + self.bias(y) for y, value in sums.items()})
-        frequent = self.most_frequent()[: self.max_labels]
-        others = [label for label in frequent if label not in voted]
+        if self.cells is not None:
+            near = self.cells.find(scored.whitened, self.max_candidates)
+            return voted + [label for label in near if label not in voted], len(voted)
+        others = [y for y in self.most_frequent()[: self.max_labels] if y not in voted]
         return (voted + others)[: self.max_candidates], len(voted)
 
     def labels_to_read(self, read, n):
-        """Return the labels that are read from the histograms of an example's features.
+        """Return the labels, at most n, that are read from histograms, by feature.
 
-        At most n, by feature. What is next in a histogram promises u_k |v_k| sqrt(c(y, k) / n_k).
-        The largest promise is read next, with those that follow it in its histogram.
+        What is next in a histogram promises u_k |v_k| sqrt(c(y, k) / n_k).
         """
         active = np.flatnonzero((read.shares * self.features_vote > 0) & (read.rarity > 0))
-        promises = dict(zip(active.tolist(), (read.pulls * read.rarity)[active], strict=True))
-        readings = {k: self.reading(k) for k in promises}
-        promises = {k: promise for k, promise in promises.items() if not readings[k].is_over}
-        while promises and n > 0:
-            k = max(promises, key=lambda k: promises[k] * readings[k].next_root)
-            n_read = readings[k].read_on(n)
-            n -= n_read
-            if n_read == 0 or readings[k].is_over:
-                del promises[k]
+        factors = dict(zip(active.tolist(), (read.pulls * read.rarity)[active], strict=True))
+        readings = {k: self.reading(k) for k in factors}
+        read_largest(readings, factors, n)
         return {k: reading.labels[: reading.n] for k, reading in readings.items()}
 
     def reading(self, key):
@@ -280,10 +278,12 @@ class OneAgainstSomeReference:
 
         An example that is learned again is left out of the counts of its own class.
         """
-        read = self.read(x, own)
+        read = self.read(x[: self.n_features], own)
         routes = self.forest.routes(read.z, n_classes)
         node_keys = self.forest.keys(routes, read.z, n_classes)
         scored = Scored(self, read, routes, node_keys, own_label, own)
+        if self.cells is not None:
+            scored.whitened = self.cells.whitening(x[-self.cells.n_features :])
         scored.candidates, scored.n_voted = self.find_candidates(scored)
         return scored
 
@@ -303,7 +303,10 @@ class OneAgainstSomeReference:
             x = self.dropout(x, self.n_learned)
         self.n_learned += 1
         n_classes = len(self.classes)
-        self.classes.setdefault(y, ClassModel(self.n_features, self.has_dense_predictors))
+        has_bias = self.cells is None  # otherwise cells keep it
+        self.classes.setdefault(y, ClassModel(self.n_features, self.has_dense_predictors, has_bias))
+        if self.cells is not None:
+            self.cells.see(y)
         scored = self.scores(x, n_classes, y, 0.0 if first_pass else weight)
         if first_pass:
             self.progressive.add(n_classes > 0 and self.best(scored) == y, weight)
@@ -330,10 +333,16 @@ class OneAgainstSomeReference:
         for label, gradient in lessons.items():
             kept = self.memory(gradient)
             self.classes[label].learn(scored.read.z[:-1], gradient, weight, rate, self.l2, kept)
+        if self.cells is not None:
+            # Class vectors decide by themselves which gradients are large enough.
+            gradients = dict(zip(scored.candidates, gradients, strict=True))
+            counted = weight if first_pass else 0.0
+            lesson = Lesson(y, weight, rate, counted, self.fading < 1.0, self.l2)
+            self.cells.teach(x[-self.cells.n_features :], scored.whitened, gradients, lesson)
         if first_pass:
             self.forest.update_routers(scored.routes, scored.read.z, y, weight)
             self.forest.count(scored.routes, y, weight)
-            self.centring.observe(x, scored.read.z, weight)
+            self.centring.observe(x[: self.n_features], scored.read.z, weight)
             self.count(scored.read.shares, y, weight)
             self.budget.hold(self)
 
@@ -350,31 +359,9 @@ class OneAgainstSomeReference:
         """Tell whether a class learns from a gradient."""
         return abs(gradient) >= self.small_gradient
 
-    def update_votes(self, scored, gradients, y, lessons, weight, rate):
-        """Step on A, S and B and on the weights u of the example's features."""
-        affinities = [scored.affinity(label) for label in scored.candidates]
-        node_votes = [scored.node_votes.get(label, 0.0) for label in scored.candidates]
-        by_shares, by_keys = self.lessons_for_features(scored, y, lessons)
-        self.key_weights.step(by_keys, weight, rate * KEY_RATE, where=by_keys != 0)
-        self.key_weights.values = np.maximum(0.0, self.key_weights.values)
-        steps = np.array([gradients @ affinities, by_shares, gradients @ node_votes])
-        self.scales.step(steps, weight, rate * VOTE_RATES)
-        self.scales.values = np.maximum(0.0, self.scales.values)
-
-    def lessons_for_features(self, scored, y, lessons):
-        """Return the gradients of S and u, by the classes that learn."""
-        wrong = sum(gradient for label, gradient in lessons.items() if label != y)
-        by_shares, by_keys = 0.0, np.zeros(self.n_features)
-        if wrong == 0.0 or y not in lessons:
-            return by_shares, by_keys
-        read = scored.read
-        for label, gradient in lessons.items():
-            lesson = gradient if label == y else gradient * -lessons[y] / wrong
-            roots, inverse_norm = scored.roots(label)
-            by_shares += lesson * (read.pulls @ (read.rarity * roots))
-            affinities = self.scales.values[0] * inverse_norm + self.scales.values[1] * read.rarity
-            by_keys += lesson * np.abs(read.values) * roots * affinities
-        return by_shares, by_keys * self.features_vote
+    def update_votes(self, *lesson):
+        """Step on A, S, B and u."""
+        self.vote_weights.learn(*lesson)
 
     def memory(self, gradient):
         """Return what a class keeps of what it has learned, by how wrong it is."""
@@ -399,5 +386,7 @@ class OneAgainstSomeReference:
         for histogram in (*self.histograms, self.everywhere):
             histogram.fade(self.fading)
         self.forest.fade(self.fading)
+        if self.cells is not None:
+            self.cells.fade(self.fading)
         self.examples *= self.fading
         self.examples_with_key *= self.fading

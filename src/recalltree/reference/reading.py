@@ -1,4 +1,4 @@
-"""How far the label histogram of a feature is read."""
+"""How far the label histograms of features are read."""
 
 from __future__ import annotations
 
@@ -64,3 +64,24 @@ class Reading:
     def n_above(self, count):
         """Return how many labels have more than this count."""
         return int((self.counts > count).sum())
+
+
+def read_largest(readings, factors, n):
+    """Read n labels of several histograms, those with the largest factor · sqrt(count) first.
+
+    The largest is read next, with those that follow it in its histogram.
+
+    Examples
+    --------
+    >>> readings = {k: Reading(list("ab"), [4.0, 1.0], max_labels=9) for k in range(2)}
+    >>> read_largest(readings, {0: 1.0, 1: 2.0}, 3)
+    >>> [reading.n for reading in readings.values()]
+    [1, 2]
+    """
+    promises = {k: factor for k, factor in factors.items() if not readings[k].is_over}
+    while promises and n > 0:
+        k = max(promises, key=lambda k: promises[k] * readings[k].next_root)
+        n_read = readings[k].read_on(n)
+        n -= n_read
+        if n_read == 0 or readings[k].is_over:
+            del promises[k]

@@ -25,6 +25,7 @@ class Scored:
         self.read = read
         self.routes = routes
         self.node_keys = node_keys
+        self.whitened = None  # the dense block as cells see it
         self.node_votes = model.forest.votes(node_keys)
         self.n_node_entries = sum(len(model.forest.labels(node)) for node, _ in node_keys)
         self.candidates: list[int] = []
@@ -67,4 +68,7 @@ class Scored:
         score = self.by_feature(label).sum() + self.model.bias(label)
         if self.model.has_dense_predictors:
             score += self.model.classes[label].weights @ self.read.z[:-1]
+        if self.model.cells is not None:
+            own_label, own = self._own
+            score += self.model.cells.match(label, self.whitened, own * (label == own_label))
         return score + self.model.scales.values[2] * self.node_votes.get(label, 0.0)

@@ -1,0 +1,62 @@
+"""How much votes count: A, S and B, and the weights u of features."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .adaptive import Adaptive
+
+AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE = 15.0, 10.0, 1.25
+VOTE_RATES, KEY_RATE = np.array([1.8, 1.8, 0.045]), 0.11  # of A, S and B; of u
+VOTE_OFFSET = 0.1
+# A, S, B and u learn from so many examples that they have to settle: the power of their steps.
+VOTE_POWER = 0.75
+
+
+class VoteWeights:
+    """A, S, B and u, which learn from the examples whose class the keys have found.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features that may be keys.
+
+    Examples
+    --------
+    >>> VoteWeights(n_features=2).scales.values.tolist()
+    [15.0, 10.0, 1.25]
+    """
+
+    def __init__(self, n_features):
+        self.keys = Adaptive(np.ones(n_features), VOTE_OFFSET, VOTE_POWER)  # u
+        scales = np.array([AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE])  # A, S and B
+        self.scales = Adaptive(scales, VOTE_OFFSET, VOTE_POWER)
+
+    def learn(self, scored, gradients, y, lessons, weight, rate):
+        """Step on A, S and B and on the weights u of the example's features.
+
+        `lessons` are the gradients of the classes that learn.
+        """
+        affinities = [scored.affinity(label) for label in scored.candidates]
+        node_votes = [scored.node_votes.get(label, 0.0) for label in scored.candidates]
+        by_shares, by_keys = self.gradients_by_feature(scored, y, lessons)
+        self.keys.step(by_keys, weight, rate * KEY_RATE, where=by_keys != 0)
+        self.keys.values = np.maximum(0.0, self.keys.values)
+        steps = np.array([gradients @ affinities, by_shares, gradients @ node_votes])
+        self.scales.step(steps, weight, rate * VOTE_RATES)
+        self.scales.values = np.maximum(0.0, self.scales.values)
+
+    def gradients_by_feature(self, scored, y, lessons):
+        """Return the gradients of S and u, by the classes that learn."""
+        wrong = sum(gradient for label, gradient in lessons.items() if label != y)
+        by_shares, by_keys = 0.0, np.zeros(len(self.keys.values))
+        if wrong == 0.0 or y not in lessons:
+            return by_shares, by_keys
+        read = scored.read
+        for label, gradient in lessons.items():
+            lesson = gradient if label == y else gradient * -lessons[y] / wrong
+            roots, inverse_norm = scored.roots(label)
+            by_shares += lesson * (read.pulls @ (read.rarity * roots))
+            affinities = self.scales.values[0] * inverse_norm + self.scales.values[1] * read.rarity
+            by_keys += lesson * np.abs(read.values) * roots * affinities
+        return by_shares, by_keys * scored.model.features_vote
