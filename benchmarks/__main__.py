@@ -11,6 +11,7 @@ from rich.console import Console
 
 from benchmarks import (
     datasets,
+    dense,
     instructions,
     mapped,
     memory,
@@ -25,6 +26,7 @@ from benchmarks.comparison import ALGORITHMS, PROGRAMS, compare
 
 # One command each.
 STUDIES = {
+    "dense": dense,
     "instructions": instructions,
     "mapped": mapped,
     "memory": memory,

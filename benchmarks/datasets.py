@@ -1,7 +1,8 @@
 """Data sets: svmlight files, or generated rows, as arrays that every program is given alike.
 
 A set is a folder with ``train.svm.zst`` and ``test.svm.zst``: svmlight text, zstd-compressed,
-0-based labels, 1-based feature ids. Parsing is slow, so the arrays are kept in a cache folder.
+0-based labels, 1-based feature ids. ``passages`` has embeddings and a text with the labels instead.
+Parsing is slow, so the arrays are kept in a cache folder.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ import scipy.sparse as sp
 
 DENSE_SETS = frozenset({"glyphs", "generated-dense"})
 FILE_SETS = ("glyphs", "webdirectory", "wikipassage")
+DENSE_FILE_SETS = ("passages", "glyphs")
 GENERATED_SETS = ("generated-dense", "generated-sparse")
+
+FILES_OF_ROWS = ("train.svm.zst", "test.svm.zst")
+FILES = {"passages": ("embeddings.i8.npy.zst", "text.tsv.zst")}
+# The embeddings are whole numbers; the unit vectors are these times SCALE.
+PASSAGES_TO_TRAIN, PASSAGES_SCALE = 144_500, 0.3035433 / 127
 
 FORMAT = 1  # of the cached arrays; raise it when what is stored changes
 
@@ -143,14 +150,15 @@ def load_arrays(path: Path) -> Dataset:
 
 
 def _load_files(name: str, data_dir: Path, cache_dir: Path) -> Dataset:
-    sources = [data_dir / name / f"{split}.svm.zst" for split in ("train", "test")]
+    sources = [data_dir / name / file for file in FILES.get(name, FILES_OF_ROWS)]
     for source in sources:
         if not source.exists():
             raise FileNotFoundError(f"set {name!r}: no file {source} (see --data-dir)")
     key = file_key(name, sources)
     path = cache_dir / f"{key}.npz"
     if not path.exists():
-        save_arrays(_parse(name, key, *sources), path)
+        read = _read_passages if name == "passages" else _parse
+        save_arrays(read(name, key, *sources), path)
     return load_arrays(path)
 
 
@@ -177,6 +185,19 @@ def _parse(name: str, key: str, train: Path, test: Path) -> Dataset:
         y_test=y_test,
         n_classes=int(max(y_train.max(), y_test.max())) + 1,
     )
+
+
+def _read_passages(name: str, key: str, embeddings: Path, text: Path) -> Dataset:
+    import zstandard
+
+    decompressor = zstandard.ZstdDecompressor()
+    with embeddings.open("rb") as file, decompressor.stream_reader(file) as stream:
+        X = np.load(io.BytesIO(stream.read()), allow_pickle=False)
+    with text.open("rb") as file, decompressor.stream_reader(file) as stream:
+        y = np.array([int(line.split(b"\t", 1)[0]) for line in io.BufferedReader(stream)])
+    X = X.astype(np.float32) * np.float32(PASSAGES_SCALE)
+    n_classes = int(y.max()) + 1
+    return Dataset.split(name, key, X, y.astype(np.int32), PASSAGES_TO_TRAIN, n_classes)
 
 
 def read_svmlight(path: Path) -> tuple[sp.csr_array, np.ndarray]:

@@ -21,7 +21,8 @@ PLACES = {
 
 def add_arguments(parser: argparse.ArgumentParser, rows: int | None = None) -> None:
     """Add the options for the sets, of which so many rows are used by default, and the report."""
-    sets = (*datasets.FILE_SETS, *datasets.GENERATED_SETS)
+    files = dict.fromkeys((*datasets.FILE_SETS, *datasets.DENSE_FILE_SETS))
+    sets = (*files, *datasets.GENERATED_SETS)
     add = parser.add_argument
     add("--data-dir", type=Path, help="folder with one folder per set; without it: generated sets")
     add("--sets", nargs="+", choices=sets, metavar="SET", help=f"of {', '.join(sets)}")

@@ -15,6 +15,8 @@ from sklearn.preprocessing import normalize
 
 #: Where ``OneAgainstSomeClassifier`` cuts dense features, in standard deviations.
 CUT = 2.0
+#: Directions with a smaller share of the largest variance are rounding.
+FLAT = 1e-6
 
 Weighting: TypeAlias = Callable[[Any, Any], tuple[Any, Any]]
 
@@ -46,7 +48,8 @@ def damped(train: sp.csr_array, test: sp.csr_array) -> tuple[sp.csr_array, sp.cs
 def standardised(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return features less their mean, in standard deviations, cut at two of them.
 
-    It is what ``OneAgainstSomeClassifier`` computes online, here with the means of all rows.
+    It is what ``OneAgainstSomeClassifier`` computes online for trees, here with the means of all
+    rows.
     """
     mean, deviation = train.mean(axis=0), train.std(axis=0)
     deviation[deviation == 0] = 1.0
@@ -55,6 +58,19 @@ def standardised(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.nd
         return np.clip((rows - mean) / deviation, -CUT, CUT).astype(np.float32)
 
     return standardise(train), standardise(test)
+
+
+def whitened(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return standardised rows in their principal directions, over variance^1/4, at length one.
+
+    It is what ``OneAgainstSomeClassifier`` computes online for cells, here with the directions of
+    all rows.
+    """
+    train, test = standardised(train, test)
+    variances, directions = np.linalg.eigh(np.cov(train, rowvar=False).astype(np.float64))
+    some = variances > FLAT * variances[-1]
+    matrix = (directions[:, some] * variances[some] ** -0.25).astype(np.float32)
+    return normalize(train @ matrix), normalize(test @ matrix)
 
 
 def _log_rarity(train: sp.csr_array) -> np.ndarray:
@@ -78,5 +94,9 @@ def _floats(rows: sp.csr_array) -> sp.csr_array:
 
 
 OF_COUNTS: dict[str, Weighting] = {"tfidf": tfidf, "root-idf": root_idf, "damped": damped}
-OF_DENSE: dict[str, Weighting] = {"plain": plain, "standardised": standardised}
+OF_DENSE: dict[str, Weighting] = {
+    "plain": plain,
+    "standardised": standardised,
+    "whitened": whitened,
+}
 WEIGHTINGS: dict[str, Weighting] = {**OF_DENSE, **OF_COUNTS}
