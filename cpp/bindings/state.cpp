@@ -23,7 +23,8 @@ const Kind kKinds[] = {{'f', dtype(nb::dlpack::dtype_code::Float, 32)},
                        {'H', dtype(nb::dlpack::dtype_code::UInt, 16)},
                        {'d', dtype(nb::dlpack::dtype_code::Float, 64)},
                        {'I', dtype(nb::dlpack::dtype_code::UInt, 32)},
-                       {'Q', dtype(nb::dlpack::dtype_code::UInt, 64)}};
+                       {'Q', dtype(nb::dlpack::dtype_code::UInt, 64)},
+                       {'B', dtype(nb::dlpack::dtype_code::UInt, 8)}};
 
 nb::object to_array(const Array& array) {
   const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds),

@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "dense_data.hpp"
 #include "recalltree/cells/symmetric_eigen.hpp"
 #include "recalltree/kernels/kernels.hpp"
 
@@ -95,44 +96,26 @@ void eigenvectors_rebuild_the_matrix() {
   check_eigen(identity, 5);
 }
 
-struct Data {
-  std::size_t n, d, width;
-  AlignedFloats rows;
-  std::vector<ClassId> labels;
-
-  Data(std::size_t n, std::size_t d, std::size_t classes, std::uint32_t seed, float noise = 0.3f)
-      : n(n), d(d), width(padded(d)), rows(n * padded(d)) {
-    std::mt19937 random(seed), centres(99);
-    std::normal_distribution<float> normal;
-    std::vector<float> centre(classes * d);
-    for (float& value : centre) value = normal(centres);
-    for (std::size_t i = 0; i < n; ++i) {
-      labels.push_back(static_cast<ClassId>(random() % classes));
-      for (std::size_t j = 0; j < d; ++j)
-        rows.data()[i * width + j] = centre[labels[i] * d + j] + noise * normal(random);
-    }
-  }
-  float* row(std::size_t i) { return rows.data() + i * width; }
-};
-
 void rows_are_whitened_alike_alone_and_together() {
   for (const std::size_t d : {5u, 40u, 1100u}) {
     Data data(d > 1000 ? 300 : 200, d, 7, 1);
     Whitening whitening(d);
     whitening.learn(data.rows.data(), data.n);
     AlignedFloats together(data.n * data.width), alone(data.width), scratch;
-    whitening.apply(data.rows.data(), data.n, together.data(), scratch);
+    whitening.view().apply(data.rows.data(), data.n, together.data(), scratch);
     for (std::size_t i = 0; i < data.n; ++i) {
-      whitening.apply(data.row(i), 1, alone.data(), scratch);
+      whitening.view().apply(data.row(i), 1, alone.data(), scratch);
       const float* const row = together.data() + i * data.width;
       assert(std::memcmp(alone.data(), row, data.width * sizeof(float)) == 0);
       double squares = 0.0;
       for (std::size_t j = 0; j < data.width; ++j) squares += double(row[j]) * row[j];
       assert(std::fabs(squares - 1.0) < 1e-5);
     }
+    State state;
+    whitening.save(state);
     Whitening copy(d);
-    copy.load(whitening.arrays());
-    copy.apply(data.row(0), 1, alone.data(), scratch);
+    copy.load(state);
+    copy.view().apply(data.row(0), 1, alone.data(), scratch);
     assert(std::memcmp(alone.data(), together.data(), data.width * sizeof(float)) == 0);
   }
 }
@@ -143,12 +126,14 @@ void directions_are_principal() {
   for (std::size_t i = 0; i < data.n; ++i) data.row(i)[1] = data.row(i)[0] + 0.1f * data.row(i)[1];
   Whitening whitening(6);
   whitening.learn(data.rows.data(), data.n);
-  const Whitening::Arrays arrays = whitening.arrays();
-  assert(arrays.position[0] == 0 && arrays.matrix.size() == 6 * 16);
+  State state;
+  whitening.save(state);
+  const auto position = state.get<std::uint32_t>("whitening.position");
+  const auto matrix = state.get<float>("whitening.matrix");
+  assert(position[0] == 0 && matrix.size() == 6 * 16);
   // The first direction joins the two features that go together.
-  assert(std::fabs(std::fabs(arrays.matrix[0]) - std::fabs(arrays.matrix[1])) < 0.1);
-  for (std::size_t j = 2; j < 6; ++j)
-    assert(std::fabs(arrays.matrix[j]) < std::fabs(arrays.matrix[0]));
+  assert(std::fabs(std::fabs(matrix[0]) - std::fabs(matrix[1])) < 0.1);
+  for (std::size_t j = 2; j < 6; ++j) assert(std::fabs(matrix[j]) < std::fabs(matrix[0]));
 }
 
 void the_best_are_those_that_sorting_finds() {
@@ -209,7 +194,7 @@ void a_tree_holds_every_class_once(bool alike) {
         assert(tree->size(id) == sizes[id]);
         ++cells;
       }
-    assert(cells >= K / CellTree::kCellSize);
+    assert(cells >= K / kCellSize);
   }
   if (alike) return;
   std::size_t kept = 0;
@@ -223,55 +208,6 @@ void a_tree_holds_every_class_once(bool alike) {
   }
   assert(kept > 1000);  // of 2000
 }
-
-// A row after another, with candidates and the gradients of their softmax; `together` rows are
-// whitened at a time.
-struct Learned {
-  Cells cells;
-  Cells::Scratch scratch;
-  std::size_t wrong = 0;
-
-  Learned(Data& data, std::size_t together, int passes = 1) : cells({data.d, 8}) {
-    AlignedFloats whitened(together * data.width);
-    std::vector<ClassId> labels;
-    for (int pass = 0; pass < passes; ++pass)
-      for (std::size_t begin = 0; begin < data.n;) {
-        const std::size_t n = std::min({together, data.n - begin, cells.rows_until_renewal()});
-        cells.whiten(data.row(begin), n, whitened.data(), scratch);
-        for (std::size_t i = 0; i < n; ++i) {
-          const float* const x = whitened.data() + i * data.width;
-          const ClassId y = data.labels[begin + i];
-          cells.grow_to(y + 1);
-          const auto found = cells.find(x, 16, scratch);
-          labels.assign(found.begin(), found.end());
-          auto at = std::find(labels.begin(), labels.end(), y) - labels.begin();
-          if (at == std::ssize(labels)) labels.push_back(y);
-          std::vector<float> scores(labels.size());
-          cells.score(x, labels, {y, pass > 0 ? 1.0 : 0.0}, scores.data(), scratch);
-          const auto best = std::max_element(scores.begin(), scores.end());
-          wrong += best - scores.begin() != at;
-          std::vector<double> gradients(scores.begin(), scores.end());
-          double sum = 0.0;
-          for (double& g : gradients) sum += g = std::exp(g - *best);
-          for (double& g : gradients) g /= sum;
-          gradients[at] -= 1.0;
-          cells.learn(data.row(begin + i), x, labels, gradients,
-                      {.y = y, .counted = pass == 0 ? 1.0 : 0.0}, scratch);
-        }
-        begin += n;
-      }
-  }
-  // Best class and its score, of one row.
-  std::pair<ClassId, float> answer(Data& data, std::size_t i) {
-    AlignedFloats x(data.width);
-    cells.whiten(data.row(i), 1, x.data(), scratch);
-    const auto found = cells.find(x.data(), 16, scratch);
-    std::vector<float> scores(found.size());
-    cells.score(x.data(), found, {}, scores.data(), scratch);
-    const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
-    return {found[best], scores[best]};
-  }
-};
 
 void classes_are_learned() {
   Data train(6000, 24, 600, 7, 0.5f), test(500, 24, 600, 8, 0.5f);

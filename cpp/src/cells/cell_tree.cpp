@@ -1,10 +1,9 @@
-// CellTree: search, and what stands where.
+// CellTree: where classes stand, and what is saved.
 #include "recalltree/cells/cell_tree.hpp"
 
 #include <algorithm>
 #include <cstring>
-
-#include "recalltree/base/hints.hpp"
+#include <utility>
 
 namespace recalltree {
 CellTree::CellTree(std::size_t sketch_width, std::size_t cells_read)
@@ -13,11 +12,15 @@ CellTree::CellTree(std::size_t sketch_width, std::size_t cells_read)
 }
 
 void CellTree::clear() {
+  drop_nodes();
+  root_ = add_node(0);
+}
+
+void CellTree::drop_nodes() {
   const std::size_t piece = kCellSize * (width_ + 2 * sizeof(float) + sizeof(std::uint32_t));
   for (const Node& node : nodes_) arena_.release(node.sketches, piece);
   nodes_.clear();
   std::fill(at_.begin(), at_.end(), kNowhere);
-  root_ = add_node(0);
 }
 
 NodeId CellTree::add_node(std::uint32_t level) {
@@ -58,44 +61,6 @@ void CellTree::tell_place(NodeId id, std::size_t slot) {
     at_[node.ids[slot]] = static_cast<std::uint32_t>(id * kCellSize + slot);
 }
 
-// --- search -------------------------------------------------------------------------------------
-
-// Compares a row with everything in the nodes; the n best are in `best`.
-void CellTree::read(const Sketch& x, std::size_t n, Search& search) const {
-  search.best.begin(n);
-  for (std::size_t i = 0; i < search.nodes.size(); ++i) {
-    const Node& node = nodes_[search.nodes[i]];
-    if (i + 1 < search.nodes.size()) {
-      const Node& next = nodes_[search.nodes[i + 1]];
-      prefetch(next.sketches, next.size * width_);
-      prefetch(next.scales, 2 * kCellSize);
-    }
-    const std::size_t blocks = (node.size + kInt8Block - 1) / kInt8Block;
-    int8_kernels().scores(x.row(), x.scale, node.sketches, node.scales, node.biases, blocks, width_,
-                          search.best.room(node.size));
-    search.best.offer(node.ids, node.size);
-    search.vectors += node.size;
-  }
-  search.cells += search.nodes.size();
-}
-
-// Down to the cells, of which the nearest are in `nodes`; above them a beam of nodes is followed.
-void CellTree::descend(const Sketch& x, std::size_t beam, std::size_t cells, Search& search) const {
-  search.nodes.assign(1, root_);
-  for (std::uint32_t level = nodes_[root_].level; level > 0; --level) {
-    read(x, level > 1 ? beam : cells, search);
-    search.nodes.clear();
-    for (const BestOf::Found& found : search.best.finish()) search.nodes.push_back(found.id);
-  }
-}
-
-const std::vector<BestOf::Found>& CellTree::find(const Sketch& x, std::size_t n,
-                                                 Search& search) const {
-  descend(x, cells_read_, cells_read_, search);
-  read(x, n, search);
-  return search.best.finish();
-}
-
 // --- where classes stand ------------------------------------------------------------------------
 
 void CellTree::place(ClassId y, const Sketch& sketch, const Sketch& row, float bias,
@@ -126,6 +91,59 @@ void CellTree::erase(ClassId y) {
   }
   --node.size;
   note_change(cell);
+}
+
+// --- model files --------------------------------------------------------------------------------
+
+void CellTree::save(State& state) const {
+  CellTreeArrays<Owned> saved{width_};
+  for (const Node& node : nodes_) {
+    saved.levels.push_back(node.level);
+    saved.sizes.push_back(node.size);
+    saved.changes.push_back(node.changes);
+    const std::size_t begin = saved.ids.size(), end = begin + in_whole_blocks(node.size);
+    // Slots that are free hold what stood there before.
+    saved.ids.insert(saved.ids.end(), node.ids, node.ids + node.size);
+    saved.scales.insert(saved.scales.end(), node.scales, node.scales + node.size);
+    saved.biases.insert(saved.biases.end(), node.biases, node.biases + node.size);
+    saved.ids.resize(end);
+    saved.scales.resize(end);
+    saved.biases.resize(end);
+    saved.sketches.resize(end * width_);
+    for (std::size_t slot = 0; slot < node.size; ++slot)
+      for (std::size_t j = 0; j < width_; j += kInt8Piece) {
+        const std::size_t at = int8_position(slot, j, width_);
+        std::memcpy(saved.sketches.data() + begin * width_ + at, node.sketches + at, kInt8Piece);
+      }
+  }
+  put_fields(std::move(saved), state);
+}
+
+void CellTree::load(const State& state) {
+  CellTreeArrays<Viewed> saved{width_};
+  view_fields(saved, state);
+  drop_nodes();
+  std::size_t begin = 0;
+  for (std::size_t id = 0; id < saved.levels.size(); ++id) {
+    Node& node = nodes_[add_node(saved.levels[id])];
+    node.size = saved.sizes[id];
+    node.changes = saved.changes[id];
+    const std::size_t n = in_whole_blocks(node.size);
+    std::copy_n(saved.sketches.begin() + begin * width_, n * width_, node.sketches);
+    std::copy_n(saved.scales.begin() + begin, n, node.scales);
+    std::copy_n(saved.biases.begin() + begin, n, node.biases);
+    std::copy_n(saved.ids.begin() + begin, n, node.ids);
+    begin += n;
+  }
+  root_ = 0;
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    if (nodes_[id].level > nodes_[root_].level) root_ = id;
+    for (std::size_t slot = 0; slot < nodes_[id].size; ++slot) {
+      if (nodes_[id].level == 0 && at_.size() <= nodes_[id].ids[slot])
+        at_.resize(nodes_[id].ids[slot] + 1, kNowhere);
+      tell_place(id, slot);
+    }
+  }
 }
 
 }  // namespace recalltree

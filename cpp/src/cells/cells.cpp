@@ -31,23 +31,16 @@ std::size_t Cells::rows_until_renewal() const {
   return first_.is_open() ? first_.until_renewal() : std::numeric_limits<std::size_t>::max();
 }
 
-std::span<const ClassId> Cells::find(const float* x, std::size_t n, Scratch& scratch) const {
-  scratch.row_sketch.draw_row(x, sketch_width_);
-  scratch.labels.clear();
-  for (const BestOf::Found& found : tree_.find(scratch.row_sketch, n, scratch.search))
-    scratch.labels.push_back(found.id);
-  return scratch.labels;
-}
-
-void Cells::draw(ClassId y, Sketch& sketch) const {
+void Cells::redraw(ClassId y, Scratch& scratch) {
   alignas(64) float leading[kSketchWidth];
-  vectors_.combined(y, sketch_width_, leading);
-  sketch.draw_vector(leading, sketch_width_);
+  vectors_.combined(y, sketch_width_, leading, scratch.vectors);
+  scratch.sketch.draw_vector(leading, sketch_width_);
+  tree_.redraw(y, scratch.sketch, vectors_.bias(y));
 }
 
 void Cells::place(ClassId y, Scratch& scratch) {
   alignas(64) float leading[kSketchWidth];
-  vectors_.combined(y, sketch_width_, leading);
+  vectors_.combined(y, sketch_width_, leading, scratch.vectors);
   scratch.sketch.draw_vector(leading, sketch_width_);
   scratch.row_sketch.draw_row(leading, sketch_width_);
   tree_.place(y, scratch.sketch, scratch.row_sketch, vectors_.bias(y), scratch.search);
@@ -62,9 +55,7 @@ void Cells::learn(const float* row, const float* x, std::span<const ClassId> lab
     const ClassVectors::Kept kept{1.0 - kForgottenWeights * wrong, 1.0 - kForgottenSquares * wrong};
     const float step = vectors_.learn(x, labels[i], gradients[i], lesson.weight, lesson.rate, kept);
     if (first_.is_open()) first_.add_step(labels[i], false, step, static_cast<float>(kept.weights));
-    if (labels[i] == lesson.y || !tree_.holds(labels[i])) continue;
-    draw(labels[i], scratch.sketch);
-    tree_.redraw(labels[i], scratch.sketch, vectors_.bias(labels[i]));
+    if (labels[i] != lesson.y && tree_.holds(labels[i])) redraw(labels[i], scratch);
   }
   if (lesson.counted > 0.0) {
     vectors_.count(x, lesson.y, lesson.counted);
@@ -73,8 +64,7 @@ void Cells::learn(const float* row, const float* x, std::span<const ClassId> lab
   if (lesson.counted > 0.0 && is_time_to_place(vectors_.rows(lesson.y))) {
     place(lesson.y, scratch);
   } else if (tree_.holds(lesson.y)) {
-    draw(lesson.y, scratch.sketch);
-    tree_.redraw(lesson.y, scratch.sketch, vectors_.bias(lesson.y));
+    redraw(lesson.y, scratch);
   }
   if (first_.is_open() && first_.is_renewal_due()) renew(scratch);
 }
@@ -96,6 +86,20 @@ void Cells::renew(Scratch& scratch) {
   for (ClassId y = 0; y < vectors_.size(); ++y)
     if (vectors_.is_known(y)) place(y, scratch);
   if (first_.is_full()) first_.close();
+}
+
+void Cells::save(State& state) const {
+  whitening_.save(state);
+  vectors_.save(state);
+  tree_.save(state);
+  first_.save(state);
+}
+
+void Cells::load(const State& state) {
+  whitening_.load(state);
+  vectors_.load(state);
+  tree_.load(state);
+  first_.load(state);
 }
 
 }  // namespace recalltree

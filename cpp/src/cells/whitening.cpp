@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <stdexcept>
+#include <utility>
 
 #include "recalltree/cells/symmetric_eigen.hpp"
 #include "recalltree/kernels/kernels.hpp"
@@ -29,24 +29,23 @@ Whitening::Whitening(std::size_t n_features)
   std::fill_n(rate_.data(), n_features_, 1.0f);
 }
 
-std::vector<Whitening::Block> Whitening::blocks() const {
-  const std::size_t size = n_features_ <= kWidest ? std::max<std::size_t>(1, n_features_) : kBlock;
+std::vector<WhiteningView::Block> WhiteningView::blocks(std::size_t n_features) {
+  const std::size_t size = n_features <= kWidest ? std::max<std::size_t>(1, n_features) : kBlock;
   std::vector<Block> all;
-  for (std::size_t begin = 0; begin < n_features_; begin += size)
-    all.push_back({begin, std::min(size, n_features_ - begin)});
+  for (std::size_t begin = 0; begin < n_features; begin += size)
+    all.push_back({begin, std::min(size, n_features - begin)});
   return all;
 }
 
-std::size_t Whitening::matrix_floats() const {
+std::size_t WhiteningView::matrix_floats(std::size_t n_features) {
   std::size_t sum = 0;
-  for (const Block& block : blocks()) sum += block.n * block.width();
+  for (const Block& block : blocks(n_features)) sum += block.n * block.width();
   return sum;
 }
 
-void Whitening::standardise(const float* row, float* out) const {
-  const float *mean = mean_.data(), *rate = rate_.data();
+void WhiteningView::standardise(const float* row, float* out) const {
   for (std::size_t j = 0; j < n_features_; ++j)
-    out[j] = rate[j] > 0.0f ? std::clamp((row[j] - mean[j]) * rate[j], -kCut, kCut) : 0.0f;
+    out[j] = rate_[j] > 0.0f ? std::clamp((row[j] - mean_[j]) * rate_[j], -kCut, kCut) : 0.0f;
   std::fill(out + n_features_, out + width(), 0.0f);
 }
 
@@ -74,7 +73,7 @@ void Whitening::learn(const float* rows, std::size_t n) {
   const std::size_t length = padded(n);
   AlignedFloats standardised(n_features_ * length), row(width());
   for (std::size_t i = 0; i < n; ++i) {
-    standardise(rows + i * width(), row.data());
+    view().standardise(rows + i * width(), row.data());
     for (std::size_t j = 0; j < n_features_; ++j)
       standardised.data()[j * length + i] = row.data()[j];
   }
@@ -84,7 +83,7 @@ void Whitening::learn(const float* rows, std::size_t n) {
 void Whitening::learn_directions(const AlignedFloats& standardised, std::size_t n) {
   const std::size_t length = padded(n);
   has_directions_ = true;
-  matrix_.resize(matrix_floats());
+  matrix_.resize(WhiteningView::matrix_floats(n_features_));
   std::vector<double> values;
   float* to = matrix_.data();
   std::vector<const float*> columns;
@@ -123,7 +122,8 @@ void Whitening::learn_directions(const AlignedFloats& standardised, std::size_t 
   for (std::uint32_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
 }
 
-void Whitening::apply(const float* rows, std::size_t n, float* out, AlignedFloats& scratch) const {
+void WhiteningView::apply(const float* rows, std::size_t n, float* out,
+                          AlignedFloats& scratch) const {
   // Standardised rows, then what a block makes of them.
   scratch.reserve(2 * kRows * width());
   float *z = scratch.data(), *projected = z + kRows * width();
@@ -132,12 +132,12 @@ void Whitening::apply(const float* rows, std::size_t n, float* out, AlignedFloat
     const std::size_t count = std::min(kRows, n - begin);
     float* const to = out + begin * width();
     for (std::size_t i = 0; i < count; ++i)
-      standardise(rows + (begin + i) * width(), (has_directions_ ? z : to) + i * width());
-    if (has_directions_) {
+      standardise(rows + (begin + i) * width(), (matrix_ != nullptr ? z : to) + i * width());
+    if (matrix_ != nullptr) {
       std::fill_n(to, count * width(), 0.0f);
-      const float* weights = matrix_.data();
+      const float* weights = matrix_;
       std::size_t direction = 0;
-      for (const Block& block : blocks()) {
+      for (const Block& block : blocks(n_features_)) {
         for (std::size_t r = 0; r < block.n; ++r) columns[r] = weights + r * block.width();
         kernels().dot_block(z + block.begin, width(), count, columns.data(), block.n, block.width(),
                             projected, block.n);
@@ -157,28 +157,24 @@ void Whitening::apply(const float* rows, std::size_t n, float* out, AlignedFloat
   }
 }
 
-Whitening::Arrays Whitening::arrays() const {
-  return {{mean_.data(), mean_.data() + n_features_},
-          {rate_.data(), rate_.data() + n_features_},
-          {matrix_.data(), matrix_.data() + (has_directions_ ? matrix_floats() : 0)},
-          position_};
+void Whitening::save(State& state) const {
+  WhiteningArrays<Owned> saved{n_features_};
+  saved.mean.assign(mean_.data(), mean_.data() + width());
+  saved.rate.assign(rate_.data(), rate_.data() + width());
+  if (has_directions_) saved.matrix.assign(matrix_.data(), matrix_.data() + matrix_.size());
+  saved.position = position_;
+  put_fields(std::move(saved), state);
 }
 
-void Whitening::load(const Arrays& arrays) {
-  const bool has_directions = !arrays.position.empty();
-  if (arrays.mean.size() != n_features_ || arrays.rate.size() != n_features_ ||
-      arrays.matrix.size() != (has_directions ? matrix_floats() : 0) ||
-      (has_directions && arrays.position.size() != n_features_))
-    throw std::invalid_argument("whitening: arrays do not fit " + std::to_string(n_features_) +
-                                " features");
-  for (const std::uint32_t at : arrays.position)
-    if (at >= n_features_) throw std::invalid_argument("whitening: a direction is out of range");
-  std::copy(arrays.mean.begin(), arrays.mean.end(), mean_.data());
-  std::copy(arrays.rate.begin(), arrays.rate.end(), rate_.data());
-  has_directions_ = has_directions;
-  matrix_.resize(arrays.matrix.size());
-  std::copy(arrays.matrix.begin(), arrays.matrix.end(), matrix_.data());
-  position_ = arrays.position;
+void Whitening::load(const State& state) {
+  WhiteningArrays<Viewed> saved{n_features_};
+  view_fields(saved, state);
+  std::copy(saved.mean.begin(), saved.mean.end(), mean_.data());
+  std::copy(saved.rate.begin(), saved.rate.end(), rate_.data());
+  has_directions_ = !saved.position.empty();
+  matrix_.resize(saved.matrix.size());
+  std::copy(saved.matrix.begin(), saved.matrix.end(), matrix_.data());
+  position_.assign(saved.position.begin(), saved.position.end());
 }
 
 }  // namespace recalltree

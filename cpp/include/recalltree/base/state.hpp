@@ -21,7 +21,8 @@
 namespace recalltree {
 
 struct Array {
-  char kind = 'f';  // f float32, e float16, H bfloat16 (as its bits), d float64, I uint32, Q uint64
+  // f float32, e float16, H bfloat16 (as its bits), d float64, I uint32, Q uint64, B uint8
+  char kind = 'f';
   std::vector<std::size_t> shape;
   const void* data = nullptr;
   std::size_t size = 0;                // elements
@@ -36,6 +37,7 @@ constexpr char kind_of() {
   if constexpr (std::is_same_v<T, double>) return 'd';
   if constexpr (std::is_same_v<T, std::uint32_t>) return 'I';
   if constexpr (std::is_same_v<T, std::uint64_t>) return 'Q';
+  if constexpr (std::is_same_v<T, std::uint8_t>) return 'B';
 }
 
 class State {

@@ -41,7 +41,9 @@ class BestOf {
     std::fill(scores + count, scores + blocks(count) * kInt8Block, kNothing);
     for (std::size_t b = 0; b < blocks(count); ++b) {
       ids_.push_back(ids + b * kInt8Block);
-      maxima_.push_back(largest(scores + b * kInt8Block));
+      // Numbers of a damaged file may be none, which cannot be sorted.
+      const float maximum = largest(scores + b * kInt8Block);
+      maxima_.push_back(maximum >= kNothing ? maximum : kNothing);
     }
     n_scores_ += blocks(count) * kInt8Block;
   }

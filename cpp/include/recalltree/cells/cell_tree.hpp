@@ -12,26 +12,57 @@
 #include <vector>
 
 #include "recalltree/base/arena.hpp"
+#include "recalltree/base/fields.hpp"
 #include "recalltree/base/types.hpp"
-#include "recalltree/cells/best_of.hpp"
+#include "recalltree/cells/cell_search.hpp"
 #include "recalltree/cells/sketch.hpp"
 
 namespace recalltree {
 
-class CellTree {
+// Entries that a node holds, at most.
+inline constexpr std::size_t kCellSize = 128;
+
+// Nodes in the order of their numbers. The entries of each fill whole blocks, the last of them with
+// zeros. Parents, and where classes stand, follow from the ids.
+template <template <class> class List>
+struct CellTreeArrays {
+  std::size_t sketch_width;
+  List<std::uint32_t> levels = {}, sizes = {}, changes = {};
+  List<std::uint8_t> sketches = {};
+  List<float> scales = {}, biases = {};
+  List<std::uint32_t> ids = {};
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit visit) {
+    visit("cells.levels", self.levels);
+    const std::size_t n = self.levels.size();
+    visit("cells.sizes", self.sizes, {.length = n});
+    visit("cells.changes", self.changes, {.length = n, .for_learning = true});
+    visit("cells.ids", self.ids, {.width = kInt8Block});
+    const std::size_t n_ids = self.ids.size();
+    visit("cells.scales", self.scales, {.length = n_ids, .width = kInt8Block});
+    visit("cells.biases", self.biases, {.length = n_ids, .width = kInt8Block});
+    visit("cells.sketches", self.sketches,
+          {.length = n_ids * self.sketch_width, .width = kInt8Block * self.sketch_width});
+  }
+};
+
+class CellTree : public CellTreePrediction<CellTree> {
  public:
-  static constexpr std::size_t kCellSize = 128;
+  using Search = CellSearch;
 
   CellTree(std::size_t sketch_width, std::size_t cells_read);
 
-  // What a search needs and leaves behind. One per thread.
-  struct Search {
-    BestOf best;
-    std::vector<NodeId> nodes;           // of the level that is read, the nearest first
-    std::size_t vectors = 0, cells = 0;  // compared and read, in all
-  };
-  // The n classes with the largest scores by their sketches, as they are met. x is drawn as a row.
-  const std::vector<BestOf::Found>& find(const Sketch& x, std::size_t n, Search& search) const;
+  // For prediction.
+  std::size_t sketch_width() const { return width_; }
+  std::size_t cells_read() const { return cells_read_; }
+  NodeId root() const { return root_; }
+  std::uint32_t root_level() const { return nodes_[root_].level; }
+  std::size_t n_nodes() const { return nodes_.size(); }
+  CellNode node(NodeId id) const {
+    const Node& node = nodes_[id];
+    return {node.size, node.sketches, node.scales, node.biases, node.ids};
+  }
 
   // Puts a class into the cell nearest to it, out of the one where it was. Its vector is drawn
   // twice, as a vector and as a row.
@@ -41,10 +72,13 @@ class CellTree {
   bool holds(ClassId y) const { return y < at_.size() && at_[y] != kNowhere; }
   void clear();
 
-  std::size_t n_nodes() const { return nodes_.size(); }
   std::size_t n_levels() const { return nodes_[root_].level + 1; }
   NodeId cell_of(ClassId y) const { return at_[y] / kCellSize; }
   std::size_t size(NodeId id) const { return nodes_[id].size; }
+
+  void save(State& state) const;
+  // Of a state that has been checked, into a tree of the same widths.
+  void load(const State& state);
   std::size_t bytes() const {
     return arena_.used() + nodes_.capacity() * sizeof(Node) + at_.capacity() * sizeof(at_[0]);
   }
@@ -64,6 +98,7 @@ class CellTree {
   };
 
   NodeId add_node(std::uint32_t level);
+  void drop_nodes();
   float value(const Node& node, std::size_t slot, std::size_t j) const {
     return node.scales[slot] *
            static_cast<float>(node.sketches[int8_position(slot, j, width_)] - kInt8Offset);
@@ -73,8 +108,6 @@ class CellTree {
   // After entries came to a node: they know where they are.
   void tell_place(NodeId id, std::size_t slot);
   std::size_t slot_in_parent(NodeId id) const;
-  void read(const Sketch& x, std::size_t n, Search& search) const;
-  void descend(const Sketch& x, std::size_t beam, std::size_t cells, Search& search) const;
   void erase(ClassId y);
   void insert(NodeId cell, ClassId y, const Sketch& sketch, float bias);
   NodeId split(NodeId id);

@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
-#include "recalltree/base/example.hpp"
+#include "recalltree/base/state.hpp"
 #include "recalltree/base/types.hpp"
 #include "recalltree/cells/cell_tree.hpp"
+#include "recalltree/cells/cells_prediction.hpp"
 #include "recalltree/cells/class_vectors.hpp"
 #include "recalltree/cells/first_rows.hpp"
 #include "recalltree/cells/whitening.hpp"
@@ -24,34 +24,12 @@ struct CellsConfig {
   std::size_t cells_read = 64;
 };
 
-class Cells {
+class Cells : public CellsPrediction<Cells> {
  public:
   explicit Cells(const CellsConfig& config);
 
-  // What a thread needs.
-  struct Scratch {
-    AlignedFloats rows;
-    CellTree::Search search;
-    ClassVectors::Scratch vectors;
-    Sketch sketch, row_sketch;
-    std::vector<ClassId> labels;
-  };
-
-  // Floats of a row, which is padded with zeros, and of a whitened row.
-  std::size_t width() const { return whitening_.width(); }
-  std::size_t n_classes() const { return vectors_.size(); }
-
   // Rows are whitened alike as long as this many of them at most are learned meanwhile.
   std::size_t rows_until_renewal() const;
-  void whiten(const float* rows, std::size_t n, float* out, Scratch& scratch) const {
-    whitening_.apply(rows, n, out, scratch.rows);
-  }
-  // The n classes that look best. Valid until the scratch is used again.
-  std::span<const ClassId> find(const float* x, std::size_t n, Scratch& scratch) const;
-  void score(const float* x, std::span<const ClassId> labels, ClassVectors::Own own, float* out,
-             Scratch& scratch) const {
-    vectors_.score(x, labels, own, out, scratch.vectors);
-  }
 
   // One row of class y, as it came and whitened. Classes with small gradients do not learn. Before
   // it, every label must have been grown to. `counted` is added to the mean of y: 0 in passes after
@@ -68,7 +46,11 @@ class Cells {
   // When units of counts change.
   void rescale(float factor) { vectors_.rescale(factor); }
 
-  const Whitening& whitening() const { return whitening_; }
+  void save(State& state) const;
+  // Of a state that has been checked.
+  void load(const State& state);
+
+  WhiteningView whitening() const { return whitening_.view(); }
   const ClassVectors& vectors() const { return vectors_; }
   const CellTree& tree() const { return tree_; }
   std::size_t bytes() const {
@@ -76,7 +58,7 @@ class Cells {
   }
 
  private:
-  void draw(ClassId y, Sketch& sketch) const;
+  void redraw(ClassId y, Scratch& scratch);
   void place(ClassId y, Scratch& scratch);
   void renew(Scratch& scratch);
 

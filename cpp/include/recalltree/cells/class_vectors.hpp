@@ -13,31 +13,48 @@
 #include <vector>
 
 #include "recalltree/base/arena.hpp"
-#include "recalltree/base/example.hpp"
+#include "recalltree/base/fields.hpp"
+#include "recalltree/base/hints.hpp"
 #include "recalltree/base/types.hpp"
+#include "recalltree/cells/class_scores.hpp"
 
 namespace recalltree {
 
-class ClassVectors {
+template <template <class> class List>
+struct ClassVectorArrays {
+  std::size_t width;            // of a row
+  List<float> mean_scale = {};  // A
+  List<float> bias = {}, inverse_norms = {}, accumulators = {};
+  List<std::uint32_t> n_rows = {};
+  List<Narrowable> vectors = {};  // the mean of each class, then its weights
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit visit) {
+    visit("class_vectors.mean_scale", self.mean_scale, {.length = 1});
+    visit("class_vectors.bias", self.bias);
+    const std::size_t n = self.bias.size();
+    visit("class_vectors.inverse_norms", self.inverse_norms, {.length = n});
+    visit("class_vectors.accumulators", self.accumulators, {.length = n, .for_learning = true});
+    visit("class_vectors.n_rows", self.n_rows, {.length = n, .for_learning = true});
+    visit("class_vectors.vectors", self.vectors, {.width = 2 * self.width});
+  }
+};
+
+class ClassVectors : public ClassScores<ClassVectors> {
  public:
   explicit ClassVectors(std::size_t width) : width_(width), arena_(64) {}
 
-  std::size_t size() const { return classes_.size(); }
   void grow_to(std::size_t n_classes);
 
-  // The row that a class has already counted, which a later pass leaves out of its mean.
-  struct Own {
-    ClassId label = kNoClass;
-    double weight = 0.0;
-  };
-  struct Scratch {
-    std::vector<const float*> pointers;
-    std::vector<float> products;
-  };
-  // out[i] = score of labels[i]
-  void score(const float* x, std::span<const ClassId> labels, Own own, float* out,
-             Scratch& scratch) const;
-  void prefetch(ClassId y) const;
+  // For prediction.
+  std::size_t size() const { return classes_.size(); }
+  std::size_t width() const { return width_; }
+  float mean_scale() const { return mean_scale_; }
+  std::size_t n_parts() const { return 2; }
+  const float* parts(ClassId y, std::size_t, Scratch&) const { return classes_[y].mean; }
+  float inverse_norm(ClassId y) const { return classes_[y].inverse_norm; }
+  float bias(ClassId y) const { return classes_[y].bias; }
+  void prefetch(ClassId y) const { recalltree::prefetch(classes_[y].mean, 2 * width_); }
 
   // Adds a row to the mean of its class.
   void count(const float* x, ClassId y, double weight);
@@ -48,9 +65,6 @@ class ClassVectors {
   };
   float learn(const float* x, ClassId y, double gradient, double weight, double rate, Kept kept);
 
-  // The first n numbers of A c / |c| + w, which a sketch shows.
-  void combined(ClassId y, std::size_t n, float* out) const;
-  float bias(ClassId y) const { return classes_[y].bias; }
   std::uint32_t rows(ClassId y) const { return classes_[y].rows; }
   bool is_known(ClassId y) const { return y < classes_.size() && classes_[y].rows > 0; }
 
@@ -62,6 +76,9 @@ class ClassVectors {
   // When units of counts change (count_decay).
   void rescale(float factor);
 
+  void save(State& state) const;
+  // Of a state that has been checked.
+  void load(const State& state);
   std::size_t bytes() const { return arena_.used() + classes_.capacity() * sizeof(Class); }
 
  private:
@@ -72,9 +89,9 @@ class ClassVectors {
     std::uint32_t rows = 0;
   };
   float* weights(ClassId y) { return classes_[y].mean + width_; }
-  const float* weights(ClassId y) const { return classes_[y].mean + width_; }
 
   std::size_t width_;
+  float mean_scale_ = 20.0f;
   Arena arena_;
   std::vector<Class> classes_;
 };

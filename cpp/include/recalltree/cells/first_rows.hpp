@@ -9,17 +9,43 @@
 #include <cstdint>
 #include <vector>
 
+#include "recalltree/base/fields.hpp"
 #include "recalltree/base/types.hpp"
 
 namespace recalltree {
+
+template <template <class> class List>
+struct FirstRowArrays {
+  std::size_t width;
+  List<std::uint64_t> most = {};  // rows that are kept; 0 when the whitening stays as it is
+  List<float> rows = {};
+  // Steps: which row, which class, 1 for a row that was counted, and so on.
+  List<std::uint32_t> step_rows = {}, step_labels = {};
+  List<std::uint8_t> step_counts = {};
+  List<float> step_sizes = {}, step_kept = {};
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit visit) {
+    visit("first_rows.most", self.most, {.length = 1, .for_learning = true});
+    visit("first_rows.rows", self.rows, {.width = self.width, .for_learning = true});
+    visit("first_rows.step_rows", self.step_rows, {.for_learning = true});
+    const std::size_t n = self.step_rows.size();
+    visit("first_rows.step_labels", self.step_labels, {.length = n, .for_learning = true});
+    visit("first_rows.step_counts", self.step_counts, {.length = n, .for_learning = true});
+    visit("first_rows.step_sizes", self.step_sizes, {.length = n, .for_learning = true});
+    visit("first_rows.step_kept", self.step_kept, {.length = n, .for_learning = true});
+  }
+};
 
 class FirstRows {
  public:
   // So many rows are kept, then the whitening stays as it is.
   static constexpr std::size_t kFewest = 8, kMost = 2048, kMostFloats = std::size_t{1} << 24;
 
-  explicit FirstRows(std::size_t width)
-      : width_(width), most_(width * kMost > kMostFloats ? kMost / 2 : kMost) {}
+  explicit FirstRows(std::size_t width) : width_(width), most_(most(width)) {}
+  static std::size_t most(std::size_t width) {
+    return width * kMost > kMostFloats ? kMost / 2 : kMost;
+  }
 
   struct Step {
     std::uint32_t row;
@@ -46,10 +72,33 @@ class FirstRows {
   }
   bool is_renewal_due() const { return n_ >= kFewest && (n_ & (n_ - 1)) == 0; }
   bool is_full() const { return n_ >= most_; }
-  void close() { *this = FirstRows(0, 0); }
+  void close() { *this = FirstRows(width_, 0); }
 
   const float* rows() const { return rows_.data(); }
   const std::vector<Step>& steps() const { return steps_; }
+
+  void save(State& state) const {
+    FirstRowArrays<Owned> saved{width_, {most_}, rows_};
+    for (const Step& step : steps_) {
+      saved.step_rows.push_back(step.row);
+      saved.step_labels.push_back(step.label);
+      saved.step_counts.push_back(step.is_count ? 1 : 0);
+      saved.step_sizes.push_back(step.size);
+      saved.step_kept.push_back(step.kept);
+    }
+    put_fields(std::move(saved), state);
+  }
+  // Of a state that has been checked.
+  void load(const State& state) {
+    FirstRowArrays<Viewed> saved{width_};
+    view_fields(saved, state);
+    most_ = saved.most[0];
+    n_ = saved.rows.size() / width_;
+    rows_.assign(saved.rows.begin(), saved.rows.end());
+    for (std::size_t i = 0; i < saved.step_rows.size(); ++i)
+      steps_.push_back({saved.step_rows[i], saved.step_labels[i], saved.step_counts[i] != 0,
+                        saved.step_sizes[i], saved.step_kept[i]});
+  }
   std::size_t bytes() const {
     return rows_.capacity() * sizeof(float) + steps_.capacity() * sizeof(Step);
   }

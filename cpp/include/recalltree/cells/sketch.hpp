@@ -44,7 +44,8 @@ struct Sketch {
     constexpr float kMagic = 12582912.0f;
     for (std::size_t j = 0; j < width; ++j) {
       const float rounded = (values[j] * per_value + kMagic) - kMagic;
-      bytes[j] = static_cast<std::uint8_t>(static_cast<std::int32_t>(rounded + offset));
+      const float known = std::fabs(rounded) <= most ? rounded : 0.0f;  // not of NaN
+      bytes[j] = static_cast<std::uint8_t>(static_cast<std::int32_t>(known + offset));
     }
   }
 };

@@ -16,55 +16,96 @@
 #include <vector>
 
 #include "recalltree/base/example.hpp"
+#include "recalltree/base/fields.hpp"
 #include "recalltree/base/types.hpp"
 
 namespace recalltree {
 
-class Whitening {
+template <template <class> class List>
+struct WhiteningArrays {
+  std::size_t n_features;
+  List<float> mean = {},
+              rate = {};  // padded with zeros; rate: one over the deviation, 0 if constant
+  // Of each block, a row of weights for each direction, padded with zeros, and where the direction
+  // is in x'. Both are empty where features are only standardised.
+  List<float> matrix = {};
+  List<std::uint32_t> position = {};
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit visit) {
+    const std::size_t width = padded(self.n_features);
+    visit("whitening.mean", self.mean, {.length = width, .width = width});
+    visit("whitening.rate", self.rate, {.length = width, .width = width});
+    visit("whitening.position", self.position);
+    visit("whitening.matrix", self.matrix, {.width = kLanes});
+  }
+};
+
+// What was learned, wherever it is stored. The arrays are aligned to 64 bytes.
+class WhiteningView {
  public:
   static constexpr std::size_t kWidest = 1024, kBlock = 256;
 
-  // Until it has learned, x' = unit(x), with features cut at 2.
-  explicit Whitening(std::size_t n_features);
+  WhiteningView() = default;
+  WhiteningView(std::size_t n_features, const float* mean, const float* rate, const float* matrix,
+                const std::uint32_t* position)
+      : n_features_(n_features), mean_(mean), rate_(rate), matrix_(matrix), position_(position) {}
 
   std::size_t n_features() const { return n_features_; }
   // Floats of a row, and of a whitened row: features and zeros at the end.
   std::size_t width() const { return padded(n_features_); }
 
-  // From n rows, one after another.
-  void learn(const float* rows, std::size_t n);
-
   // Whitens n rows. Each comes out the same whatever stands beside it. `scratch` may be shared by
   // calls of one thread.
   void apply(const float* rows, std::size_t n, float* out, AlignedFloats& scratch) const;
+  void standardise(const float* row, float* out) const;
 
-  std::size_t bytes() const {
-    return 3 * n_features_ * sizeof(float) + matrix_.size() * sizeof(float);
-  }
-
-  // What a model file keeps.
-  struct Arrays {
-    std::vector<float> mean, rate, matrix;
-    std::vector<std::uint32_t> position;
-  };
-  Arrays arrays() const;
-  void load(const Arrays& arrays);
-
- private:
+  // Features that are turned together.
   struct Block {
-    std::size_t begin, n;  // features
+    std::size_t begin, n;
     std::size_t width() const { return padded(n); }
   };
-  std::vector<Block> blocks() const;
-  std::size_t matrix_floats() const;
-  void standardise(const float* row, float* out) const;
+  static std::vector<Block> blocks(std::size_t n_features);
+  static std::size_t matrix_floats(std::size_t n_features);
+
+ private:
+  std::size_t n_features_ = 0;
+  const float *mean_ = nullptr, *rate_ = nullptr, *matrix_ = nullptr;  // no matrix: no directions
+  const std::uint32_t* position_ = nullptr;
+};
+
+class Whitening {
+ public:
+  // Until it has learned, x' = unit(x), with features cut at 2.
+  explicit Whitening(std::size_t n_features);
+
+  std::size_t n_features() const { return n_features_; }
+  std::size_t width() const { return padded(n_features_); }
+  WhiteningView view() const {
+    return {n_features_, mean_.data(), rate_.data(), has_directions_ ? matrix_.data() : nullptr,
+            position_.data()};
+  }
+
+  // From n rows, one after another.
+  void learn(const float* rows, std::size_t n);
+
+  void save(State& state) const;
+  // Of a state that has been checked.
+  void load(const State& state);
+  std::size_t bytes() const {
+    return (mean_.size() + rate_.size() + matrix_.size()) * sizeof(float) +
+           position_.size() * sizeof(position_[0]);
+  }
+
+ private:
+  using Block = WhiteningView::Block;
+  std::vector<Block> blocks() const { return WhiteningView::blocks(n_features_); }
   void learn_directions(const AlignedFloats& standardised, std::size_t n);
 
   std::size_t n_features_;
-  AlignedFloats mean_, rate_;            // rate: one over the deviation; 0 if constant
-  bool has_directions_ = false;          // otherwise features are only standardised
-  AlignedFloats matrix_;                 // of each block, a row of weights per direction
-  std::vector<std::uint32_t> position_;  // of each direction in x'
+  AlignedFloats mean_, rate_, matrix_;
+  bool has_directions_ = false;  // otherwise features are only standardised
+  std::vector<std::uint32_t> position_;
 };
 
 }  // namespace recalltree

@@ -1,0 +1,88 @@
+// The search of a tree of cells, whatever holds its nodes. Tree is CellTree or one in a mapped
+// file. It has
+//   sketch_width(), cells_read()
+//   root(), root_level(), n_nodes()
+//   node(id)     what a node holds, as a CellNode
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "recalltree/base/hints.hpp"
+#include "recalltree/base/types.hpp"
+#include "recalltree/cells/best_of.hpp"
+#include "recalltree/cells/sketch.hpp"
+
+namespace recalltree {
+
+constexpr std::size_t in_whole_blocks(std::size_t entries) {
+  return (entries + kInt8Block - 1) / kInt8Block * kInt8Block;
+}
+
+// A cell or a node above it: entries side by side, each array aligned to 64 bytes and filled up to
+// a whole block.
+struct CellNode {
+  std::size_t size;
+  const std::uint8_t* sketches;  // in blocks, as kernels want them
+  const float *scales, *biases;
+  const std::uint32_t* ids;  // classes of a cell, otherwise nodes
+};
+
+// What a search needs and leaves behind. One per thread.
+struct CellSearch {
+  BestOf best;
+  std::vector<NodeId> nodes;           // of the level that is read, the nearest first
+  std::size_t vectors = 0, cells = 0;  // compared and read, in all
+};
+
+template <class Tree>
+class CellTreePrediction {
+ public:
+  // The n classes with the largest scores by their sketches, as they are met. x is drawn as a row.
+  // The cells that were read are in search.nodes.
+  const std::vector<BestOf::Found>& find(const Sketch& x, std::size_t n, CellSearch& search) const {
+    descend(x, self().cells_read(), self().cells_read(), search);
+    read(x, n, search);
+    return search.best.finish();
+  }
+
+ protected:
+  // Down to the cells, of which the nearest are in `nodes`; above them a beam of nodes is followed.
+  void descend(const Sketch& x, std::size_t beam, std::size_t cells, CellSearch& search) const {
+    search.nodes.assign(1, self().root());
+    for (std::uint32_t level = self().root_level(); level > 0; --level) {
+      read(x, level > 1 ? beam : cells, search);
+      search.nodes.clear();
+      // A damaged file may name nodes that do not exist.
+      for (const BestOf::Found& found : search.best.finish())
+        if (found.id < self().n_nodes()) search.nodes.push_back(found.id);
+    }
+  }
+
+ private:
+  const Tree& self() const { return static_cast<const Tree&>(*this); }
+
+  // Compares a row with everything in the nodes; the n best are in `best`.
+  void read(const Sketch& x, std::size_t n, CellSearch& search) const {
+    const std::size_t width = self().sketch_width();
+    search.best.begin(n);
+    for (std::size_t i = 0; i < search.nodes.size(); ++i) {
+      const CellNode node = self().node(search.nodes[i]);
+      if (i + 1 < search.nodes.size()) {
+        const CellNode next = self().node(search.nodes[i + 1]);
+        prefetch(next.sketches, next.size * width);
+        prefetch(next.scales, next.size);
+        prefetch(next.biases, next.size);
+      }
+      const std::size_t blocks = in_whole_blocks(node.size) / kInt8Block;
+      int8_kernels().scores(x.row(), x.scale, node.sketches, node.scales, node.biases, blocks,
+                            width, search.best.room(node.size));
+      search.best.offer(node.ids, node.size);
+      search.vectors += node.size;
+    }
+    search.cells += search.nodes.size();
+  }
+};
+
+}  // namespace recalltree

@@ -1,0 +1,106 @@
+// The scores of classes, wherever their vectors are stored. Vectors is ClassVectors or those of a
+// mapped file. It has
+//   size(), width()              classes, and the floats of a row
+//   mean_scale()                 A
+//   n_parts()                    2: a mean and weights; 1 where A c / |c| + w is stored
+//   parts(y, place, scratch)     of class y, one after another; they may be unpacked into one of
+//                                kTogether places of the scratch
+//   inverse_norm(y), bias(y)
+//   prefetch(y)
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "recalltree/base/example.hpp"
+#include "recalltree/base/types.hpp"
+#include "recalltree/kernels/kernels.hpp"
+
+namespace recalltree {
+
+// The row that a class has already counted, which a later pass leaves out of its mean.
+struct OwnRow {
+  ClassId label = kNoClass;
+  double weight = 0.0;
+};
+
+struct ClassScoresScratch {
+  std::vector<const float*> pointers;
+  std::vector<float> products;
+  AlignedFloats unpacked;
+};
+
+template <class Vectors>
+class ClassScores {
+ public:
+  using Own = OwnRow;
+  using Scratch = ClassScoresScratch;
+  // Classes that are compared in one call of a kernel.
+  static constexpr std::size_t kTogether = 2;
+
+  // out[i] = score of labels[i]
+  void score(const float* x, std::span<const ClassId> labels, Own own, float* out,
+             Scratch& scratch) const {
+    const Vectors& vectors = self();
+    const std::size_t width = vectors.width(), parts = vectors.n_parts();
+    scratch.pointers.resize(parts * kTogether);
+    scratch.products.resize(parts * labels.size());
+    // A few classes ahead are on their way while some are compared.
+    constexpr std::size_t kAhead = 2 * kTogether;
+    for (std::size_t i = 0; i < std::min(kAhead, labels.size()); ++i) vectors.prefetch(labels[i]);
+    for (std::size_t i = 0; i < labels.size(); i += kTogether) {
+      for (std::size_t k = i + kAhead; k < std::min(i + kAhead + kTogether, labels.size()); ++k)
+        vectors.prefetch(labels[k]);
+      const std::size_t n = std::min(kTogether, labels.size() - i);
+      for (std::size_t k = 0; k < n; ++k) {
+        const float* const first = vectors.parts(labels[i + k], k, scratch);
+        for (std::size_t part = 0; part < parts; ++part)
+          scratch.pointers[parts * k + part] = first + part * width;
+      }
+      kernels().dot_block(x, width, 1, scratch.pointers.data(), parts * n, width,
+                          scratch.products.data() + parts * i, parts * n);
+    }
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const float* const products = scratch.products.data() + parts * i;
+      const float match =
+          parts == 1 ? products[0] : mean_part(x, labels[i], products[0], own) + products[1];
+      out[i] = match + vectors.bias(labels[i]);
+    }
+  }
+
+  // The first n numbers of A c / |c| + w, which a sketch shows.
+  void combined(ClassId y, std::size_t n, float* out, Scratch& scratch) const {
+    const Vectors& vectors = self();
+    const float* const first = vectors.parts(y, 0, scratch);
+    const float* const w = first + vectors.width();
+    const float factor = vectors.mean_scale() * vectors.inverse_norm(y);
+    const std::size_t filled = std::min(n, vectors.width());
+    for (std::size_t j = 0; j < filled; ++j)
+      out[j] = vectors.n_parts() == 1 ? first[j] : factor * first[j] + w[j];
+    std::fill(out + filled, out + n, 0.0f);
+  }
+
+ private:
+  const Vectors& self() const { return static_cast<const Vectors&>(*this); }
+
+  // A cos(x, c), of the product of x and c.
+  float mean_part(const float* x, ClassId y, float along, Own own) const {
+    // A mean is nothing if leaving a row out leaves less than this share of its square.
+    constexpr float kNothingLeft = 1e-6f;
+    float inverse_norm = self().inverse_norm(y);
+    if (y == own.label && own.weight > 0.0 && inverse_norm > 0.0f) {
+      const auto weight = static_cast<float>(own.weight);
+      const float squares = 1.0f / (inverse_norm * inverse_norm);
+      const float length = kernels().dot(x, x, self().width());
+      const float rest = squares - 2.0f * weight * along + weight * weight * length;
+      along -= weight * length;
+      inverse_norm = rest > kNothingLeft * squares ? 1.0f / std::sqrt(rest) : 0.0f;
+    }
+    return self().mean_scale() * (along * inverse_norm);
+  }
+};
+
+}  // namespace recalltree
