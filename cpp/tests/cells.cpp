@@ -51,8 +51,13 @@ void sketches_agree_on_all_instruction_sets() {
 #endif
     for (const Int8Kernels* variant : all) {
       std::fill(out.begin(), out.end(), 0.0f);
-      variant->scores(query, 0.3f, blocks, scales.data(), biases.data(), n, width, out.data());
+      const float bound = expected[5];
+      Int8Above above[n];
+      variant->scores(query, 0.3f, blocks, scales.data(), biases.data(), n, width, bound,
+                      out.data(), above);
       assert(std::memcmp(out.data(), expected.data(), out.size() * sizeof(float)) == 0);
+      for (std::size_t i = 0; i < n * kInt8Block; ++i)
+        assert((above[i / kInt8Block] >> i % kInt8Block & 1) == (expected[i] > bound));
     }
   }
 }
@@ -146,14 +151,17 @@ void the_best_are_those_that_sorting_finds() {
     std::vector<std::vector<std::uint32_t>> ids(random() % 6);
     for (auto& part : ids) {
       part.resize(random() % 70 + 1);
-      float* const scores = best.room(part.size());
+      std::vector<float> scores(part.size());
+      std::vector<Int8Above> above(part.size() / kInt8Block + 1, Int8Above{0});
       for (std::size_t i = 0; i < part.size(); ++i) {
         const int score = static_cast<int>(random() % 50) - 25;
         part[i] = static_cast<std::uint32_t>(all.size());
         all.emplace_back(-score, part[i]);
         scores[i] = static_cast<float>(score);
+        above[i / kInt8Block] |=
+            static_cast<Int8Above>((scores[i] > best.bound()) << i % kInt8Block);
       }
-      best.offer(part.data(), part.size());
+      best.offer(part.data(), scores.data(), above.data(), part.size());
     }
     std::sort(all.begin(), all.end());
     all.resize(std::min(n, all.size()));

@@ -9,17 +9,21 @@ namespace scalar {
 namespace {
 
 void scores(const std::int8_t* query, float scale, const std::uint8_t* blocks, const float* scales,
-            const float* biases, std::size_t n, std::size_t width, float* out) {
+            const float* biases, std::size_t n, std::size_t width, float bound, float* out,
+            Int8Above* above) {
   for (std::size_t b = 0; b < n; ++b, blocks += kInt8Block * width) {
     std::int32_t sums[kInt8Block] = {};
     for (std::size_t j = 0; j < width; j += kInt8Piece)
       for (std::size_t i = 0; i < kInt8Block; ++i)
         for (std::size_t k = 0; k < kInt8Piece; ++k)
           sums[i] += (blocks[j * kInt8Block + i * kInt8Piece + k] - kInt8Offset) * query[j + k];
+    unsigned bits = 0;
     for (std::size_t i = 0; i < kInt8Block; ++i) {
       const std::size_t at = b * kInt8Block + i;
       out[at] = static_cast<float>(sums[i]) * (scales[at] * scale) + biases[at];
+      bits |= static_cast<unsigned>(out[at] > bound) << i;
     }
+    above[b] = static_cast<Int8Above>(bits);
   }
 }
 

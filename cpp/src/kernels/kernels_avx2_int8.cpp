@@ -9,7 +9,8 @@ namespace recalltree::avx2 {
 namespace {
 
 void scores(const std::int8_t* query, float scale, const std::uint8_t* blocks, const float* scales,
-            const float* biases, std::size_t n, std::size_t width, float* out) {
+            const float* biases, std::size_t n, std::size_t width, float bound, float* out,
+            Int8Above* above) {
   std::int32_t of_query = 0;
   for (std::size_t j = 0; j < width; ++j) of_query += query[j];
   const __m256i start = _mm256_set1_epi32(-kInt8Offset * of_query);
@@ -29,8 +30,11 @@ void scores(const std::int8_t* query, float scale, const std::uint8_t* blocks, c
     }
     const std::size_t at = half * (kInt8Block / 2);
     const __m256 factor = _mm256_mul_ps(_mm256_load_ps(scales + at), by);
-    _mm256_storeu_ps(out + at, _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(sum), factor),
-                                             _mm256_load_ps(biases + at)));
+    const __m256 scored =
+        _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(sum), factor), _mm256_load_ps(biases + at));
+    _mm256_storeu_ps(out + at, scored);
+    const int bits = _mm256_movemask_ps(_mm256_cmp_ps(scored, _mm256_set1_ps(bound), _CMP_GT_OQ));
+    above[half / 2] = static_cast<Int8Above>(half % 2 == 0 ? bits : above[half / 2] | bits << 8);
   }
 }
 

@@ -26,15 +26,18 @@ inline __m512i start_of(const std::int8_t* query, std::size_t width) {
   return _mm512_set1_epi32(-kInt8Offset * sum);
 }
 
-inline void store_scores(__m512i sum, const float* scales, float scale, const float* biases,
-                         float* out) {
+inline Int8Above store_scores(__m512i sum, const float* scales, float scale, const float* biases,
+                              float bound, float* out) {
   const __m512 factor = _mm512_mul_ps(_mm512_load_ps(scales), _mm512_set1_ps(scale));
-  _mm512_storeu_ps(
-      out, _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), factor), _mm512_load_ps(biases)));
+  const __m512 scored =
+      _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), factor), _mm512_load_ps(biases));
+  _mm512_storeu_ps(out, scored);
+  return _mm512_cmp_ps_mask(scored, _mm512_set1_ps(bound), _CMP_GT_OQ);
 }
 
 void scores(const std::int8_t* query, float scale, const std::uint8_t* blocks, const float* scales,
-            const float* biases, std::size_t n, std::size_t width, float* out) {
+            const float* biases, std::size_t n, std::size_t width, float bound, float* out,
+            Int8Above* above) {
   const __m512i start = start_of(query, width), ones = _mm512_set1_epi16(1);
   for (std::size_t b = 0; b < n; ++b, blocks += kInt8Block * width) {
     __m512i sum = start;
@@ -43,15 +46,15 @@ void scores(const std::int8_t* query, float scale, const std::uint8_t* blocks, c
           _mm512_maddubs_epi16(_mm512_load_si512(blocks + j * kInt8Block), piece_of(query + j));
       sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, ones));
     }
-    store_scores(sum, scales + b * kInt8Block, scale, biases + b * kInt8Block,
-                 out + b * kInt8Block);
+    above[b] = store_scores(sum, scales + b * kInt8Block, scale, biases + b * kInt8Block, bound,
+                            out + b * kInt8Block);
   }
 }
 
 // Four sums at a time: one alone would wait for its last product.
 RECALLTREE_VNNI void scores_vnni(const std::int8_t* query, float scale, const std::uint8_t* blocks,
                                  const float* scales, const float* biases, std::size_t n,
-                                 std::size_t width, float* out) {
+                                 std::size_t width, float bound, float* out, Int8Above* above) {
   const __m512i start = start_of(query, width), none = _mm512_setzero_si512();
   for (std::size_t b = 0; b < n; ++b, blocks += kInt8Block * width) {
     __m512i sums[4] = {start, none, none, none};
@@ -63,8 +66,8 @@ RECALLTREE_VNNI void scores_vnni(const std::int8_t* query, float scale, const st
       }
     const __m512i sum =
         _mm512_add_epi32(_mm512_add_epi32(sums[0], sums[1]), _mm512_add_epi32(sums[2], sums[3]));
-    store_scores(sum, scales + b * kInt8Block, scale, biases + b * kInt8Block,
-                 out + b * kInt8Block);
+    above[b] = store_scores(sum, scales + b * kInt8Block, scale, biases + b * kInt8Block, bound,
+                            out + b * kInt8Block);
   }
 }
 

@@ -1,15 +1,16 @@
 // BestOf: the n largest of many scores; of equal ones those that came first.
 //
-// Scores come in blocks. The n-th largest of the blocks' maxima is a bound that at least n scores
-// reach, and only blocks that reach it are looked at again.
+// Scores come in parts. Those that exceed the bound are kept until they are many; then the n
+// largest of them stay, and the n-th becomes the bound. Most scores never reach it and cost
+// nothing.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "recalltree/kernels/int8_kernels.hpp"
@@ -25,84 +26,85 @@ class BestOf {
 
   void begin(std::size_t n) {
     n_ = n;
-    n_scores_ = 0;
-    ids_.clear();
-    maxima_.clear();
+    n_kept_ = 0;
+    bound_ = -std::numeric_limits<float>::infinity();
   }
-  // Room for the scores of `count` ids that stand side by side. It is for whole blocks.
-  float* room(std::size_t count) {
-    const std::size_t end = n_scores_ + blocks(count) * kInt8Block;
-    if (scores_.size() < end) scores_.resize(2 * end);
-    return scores_.data() + n_scores_;
-  }
-  // The room has been filled with the scores of these ids.
-  void offer(const std::uint32_t* ids, std::size_t count) {
-    float* const scores = scores_.data() + n_scores_;
-    std::fill(scores + count, scores + blocks(count) * kInt8Block, kNothing);
-    for (std::size_t b = 0; b < blocks(count); ++b) {
-      ids_.push_back(ids + b * kInt8Block);
-      // Numbers of a damaged file may be none, which cannot be sorted.
-      const float maximum = largest(scores + b * kInt8Block);
-      maxima_.push_back(maximum >= kNothing ? maximum : kNothing);
+  // Scores that do not exceed it are not among the best.
+  float bound() const { return bound_; }
+  // The scores of `count` ids that stand side by side, in blocks. Bit i of above[b] tells that
+  // score i of block b exceeds the bound, which no NaN does.
+  void offer(const std::uint32_t* ids, const float* scores, const Int8Above* above,
+             std::size_t count) {
+    if (found_.size() < n_kept_ + count) {
+      found_.resize(2 * (n_kept_ + count));
+      ranks_.resize(2 * (n_kept_ + count));
     }
-    n_scores_ += blocks(count) * kInt8Block;
-  }
-  // The best, in the order in which they came.
-  const std::vector<Found>& finish() {
-    const float bound = maxima_.size() > n_ ? nth_largest(maxima_, sorted_) : kNothing;
-    // Whether a score reaches the bound cannot be foreseen, so that nothing branches on it.
-    std::size_t n = 0;
-    for (std::size_t b = 0; b < maxima_.size(); ++b) {
-      if (maxima_[b] < bound) continue;
-      keys_.resize(std::max(keys_.size(), n + kInt8Block));
-      for (std::size_t at = b * kInt8Block; at < (b + 1) * kInt8Block; ++at) {
-        keys_[n] = key_of(scores_[at], at);
-        n += scores_[at] >= bound && scores_[at] > kNothing;
+    for (std::size_t begin = 0; begin < count; begin += kInt8Block) {
+      std::uint32_t bits = above[begin / kInt8Block];
+      if (count - begin < kInt8Block) bits &= (1u << (count - begin)) - 1;
+      for (; bits != 0; bits &= bits - 1) {
+        const std::size_t at = begin + static_cast<std::size_t>(std::countr_zero(bits));
+        found_[n_kept_] = {scores[at], ids[at]};
+        ranks_[n_kept_++] = rank_of(scores[at]);
       }
     }
-    keys_.resize(n);
-    const std::uint64_t least = n > n_ ? nth_largest(keys_, sorted_keys_) : 0;
-    found_.resize(n);
-    n = 0;
-    for (const std::uint64_t key : keys_) {
-      const std::size_t at = 0xffffffffu - static_cast<std::uint32_t>(key);
-      found_[n] = {scores_[at], ids_[at / kInt8Block][at % kInt8Block]};
-      n += key >= least;
-    }
-    found_.resize(n);
-    return found_;
+    if (n_kept_ >= 2 * n_ + kInt8Block) drop_small();
+  }
+  // The best, in the order in which they came.
+  std::span<const Found> finish() {
+    if (n_kept_ > n_) drop_small();
+    return {found_.data(), n_kept_};
   }
 
  private:
-  static constexpr float kNothing = -std::numeric_limits<float>::infinity();
+  // Whole numbers in the order of scores, and back: many are compared at a time.
+  static std::int32_t swap_order(std::int32_t bits) {
+    return bits ^ static_cast<std::int32_t>(static_cast<std::uint32_t>(bits >> 31) >> 1);
+  }
+  static std::int32_t rank_of(float score) {
+    return swap_order(std::bit_cast<std::int32_t>(score));
+  }
+  static float score_of(std::int32_t rank) { return std::bit_cast<float>(swap_order(rank)); }
 
-  static std::size_t blocks(std::size_t count) { return (count + kInt8Block - 1) / kInt8Block; }
-  static float largest(const float* scores) {
-    float lanes[4];
-    for (std::size_t i = 0; i < 4; ++i)
-      lanes[i] =
-          std::max(std::max(scores[i], scores[i + 4]), std::max(scores[i + 8], scores[i + 12]));
-    return std::max(std::max(lanes[0], lanes[1]), std::max(lanes[2], lanes[3]));
+  std::size_t count_from(std::int32_t rank) const {
+    std::int32_t count = 0;
+    for (std::size_t i = 0; i < n_kept_; ++i) count += ranks_[i] >= rank;
+    return static_cast<std::size_t>(count);
   }
-  // Whole numbers in the order of scores, then of arrival: they are compared fast.
-  static std::uint64_t key_of(float score, std::size_t order) {
-    const auto bits = std::bit_cast<std::uint32_t>(score);
-    const std::uint32_t rank = (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
-    return std::uint64_t{rank} << 32 | (0xffffffffu - static_cast<std::uint32_t>(order));
-  }
-  template <class T>
-  T nth_largest(const std::vector<T>& values, std::vector<T>& copy) const {
-    copy = values;
-    const auto nth = copy.begin() + static_cast<std::ptrdiff_t>(n_ - 1);
-    std::nth_element(copy.begin(), nth, copy.end(), std::greater<>());
-    return *nth;
+  // Halving the range of ranks finds the n-th: no branch depends on a single score.
+  void drop_small() {
+    std::int32_t low = ranks_[0], high = ranks_[0];
+    for (std::size_t i = 0; i < n_kept_; ++i) {
+      low = ranks_[i] < low ? ranks_[i] : low;
+      high = ranks_[i] > high ? ranks_[i] : high;
+    }
+    std::size_t reach = n_kept_;  // so many reach low, at least n
+    for (std::int64_t end = std::int64_t{high} + 1; reach > n_ && end - low > 1;) {
+      const auto middle = static_cast<std::int32_t>(low + (end - low) / 2);
+      const std::size_t count = count_from(middle);
+      if (count < n_)
+        end = middle;
+      else
+        low = middle, reach = count;
+    }
+    bound_ = score_of(reach > n_ ? low : low - 1);
+    for (std::size_t i = n_kept_; reach > n_; --reach) {  // the last of those that are equal
+      while (ranks_[--i] != low) continue;
+      ranks_[i] = std::numeric_limits<std::int32_t>::min();
+    }
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < n_kept_; ++i) {
+      found_[n] = found_[i];
+      ranks_[n] = ranks_[i];
+      n += ranks_[i] >= low;
+    }
+    n_kept_ = n;
   }
 
-  std::size_t n_ = 1, n_scores_ = 0;
-  std::vector<float> scores_, maxima_, sorted_;
-  std::vector<const std::uint32_t*> ids_;  // of each block
-  std::vector<std::uint64_t> keys_, sorted_keys_;
+  std::size_t n_ = 1, n_kept_ = 0;
+  float bound_ = -std::numeric_limits<float>::infinity();
   std::vector<Found> found_;
+  std::vector<std::int32_t> ranks_;
 };
 
 }  // namespace recalltree

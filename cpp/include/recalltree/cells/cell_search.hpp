@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "recalltree/base/hints.hpp"
@@ -15,6 +16,9 @@
 #include "recalltree/cells/sketch.hpp"
 
 namespace recalltree {
+
+// Entries that a node holds, at most.
+inline constexpr std::size_t kCellSize = 128;
 
 constexpr std::size_t in_whole_blocks(std::size_t entries) {
   return (entries + kInt8Block - 1) / kInt8Block * kInt8Block;
@@ -41,7 +45,7 @@ class CellTreePrediction {
  public:
   // The n classes with the largest scores by their sketches, as they are met. x is drawn as a row.
   // The cells that were read are in search.nodes.
-  const std::vector<BestOf::Found>& find(const Sketch& x, std::size_t n, CellSearch& search) const {
+  std::span<const BestOf::Found> find(const Sketch& x, std::size_t n, CellSearch& search) const {
     descend(x, self().cells_read(), self().cells_read(), search);
     read(x, n, search);
     return search.best.finish();
@@ -61,24 +65,30 @@ class CellTreePrediction {
   }
 
  private:
+  // Bytes of the next node that are fetched ahead; the processor foresees the rest.
+  static constexpr std::size_t kPrefetched = 1024;
+
   const Tree& self() const { return static_cast<const Tree&>(*this); }
 
   // Compares a row with everything in the nodes; the n best are in `best`.
   void read(const Sketch& x, std::size_t n, CellSearch& search) const {
     const std::size_t width = self().sketch_width();
+    const Int8Kernels& kernels = int8_kernels();
+    alignas(64) float scores[kCellSize];
+    Int8Above above[kCellSize / kInt8Block];
     search.best.begin(n);
     for (std::size_t i = 0; i < search.nodes.size(); ++i) {
       const CellNode node = self().node(search.nodes[i]);
       if (i + 1 < search.nodes.size()) {
         const CellNode next = self().node(search.nodes[i + 1]);
-        prefetch(next.sketches, next.size * width);
+        prefetch(next.sketches, kPrefetched);
         prefetch(next.scales, next.size);
         prefetch(next.biases, next.size);
       }
       const std::size_t blocks = in_whole_blocks(node.size) / kInt8Block;
-      int8_kernels().scores(x.row(), x.scale, node.sketches, node.scales, node.biases, blocks,
-                            width, search.best.room(node.size));
-      search.best.offer(node.ids, node.size);
+      kernels.scores(x.row(), x.scale, node.sketches, node.scales, node.biases, blocks, width,
+                     search.best.bound(), scores, above);
+      search.best.offer(node.ids, scores, above, node.size);
       search.vectors += node.size;
     }
     search.cells += search.nodes.size();

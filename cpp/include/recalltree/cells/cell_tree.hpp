@@ -19,9 +19,6 @@
 
 namespace recalltree {
 
-// Entries that a node holds, at most.
-inline constexpr std::size_t kCellSize = 128;
-
 // Nodes in the order of their numbers. The entries of each fill whole blocks, the last of them with
 // zeros. Parents, and where classes stand, follow from the ids.
 template <template <class> class List>

@@ -15,6 +15,9 @@ namespace recalltree {
 inline constexpr std::size_t kInt8Block = 16, kInt8Piece = 4;
 inline constexpr int kInt8Offset = 64, kInt8Largest = 63;
 
+// One bit for each vector of a block.
+using Int8Above = std::uint16_t;
+
 // Where byte j of vector i stands in blocks of vectors of this width.
 constexpr std::size_t int8_position(std::size_t i, std::size_t j, std::size_t width) {
   return i / kInt8Block * kInt8Block * width + j / kInt8Piece * kInt8Block * kInt8Piece +
@@ -25,10 +28,10 @@ struct Int8Kernels {
   const char* name;
   // out[i] = query . vector i * (scales[i] * scale) + biases[i], for all vectors of n blocks. Bytes
   // of the query are -127 to 127; width is a multiple of kInt8Block; blocks, scales and biases are
-  // aligned to 64 bytes.
+  // aligned to 64 bytes. Bit i of above[b] tells that score i of block b exceeds the bound.
   void (*scores)(const std::int8_t* query, float scale, const std::uint8_t* blocks,
                  const float* scales, const float* biases, std::size_t n, std::size_t width,
-                 float* out);
+                 float bound, float* out, Int8Above* above);
 };
 
 // Of the same instruction set as kernels(). Those for AVX-512 use VNNI where the processor has it.
