@@ -45,7 +45,7 @@ def type_in_docstring(documented, name):
 def test_docstring_lists_the_choices(classifier):
     for name, parameter in classifier._parameters.items():
         listed = type_in_docstring(classifier, name).split(", default=")[0]
-        assert re.findall(r'"(\w+)"', listed) == list(parameter.choices)
+        assert re.findall(r'"([\w+]+)"', listed) == list(parameter.choices)
 
 
 def test_docstring_of_open_rows_lists_choices_and_defaults():

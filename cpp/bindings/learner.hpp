@@ -120,6 +120,7 @@ void bind_prediction(nb::class_<Model>& c) {
                   out["predictor_evaluations"] = w.predictor_evaluations;
                   out["progressive_evaluations"] = w.progressive_evaluations;
                   out["histogram_touches"] = w.histogram_touches;
+                  out["vectors_compared"] = w.vectors_compared;
                   out["pair_lookups"] = w.pair_lookups;
                   out["pairs_found"] = w.pairs_found;
                   out["pairs_changed"] = w.pairs_changed;

@@ -21,12 +21,14 @@ OneAgainstSomeConfig make_config(const LearnerConfig& learner, const std::string
                                  bool normalize, bool center, std::uint32_t n_trees,
                                  std::uint32_t max_depth, double bound_lambda, double count_decay,
                                  std::uint64_t seed, std::uint64_t memory_budget,
-                                 double feature_dropout) {
-  return {learner,       parse<Keys>(keys), max_candidates,
-          max_labels,    max_entries,       {sublinear_tf, use_idf, normalize},
-          center,        n_trees,           max_depth,
-          bound_lambda,  count_decay,       seed,
-          memory_budget, feature_dropout};
+                                 double feature_dropout, std::uint32_t cells_read,
+                                 std::uint32_t n_dense_features) {
+  return {learner,         parse<Keys>(keys), max_candidates,
+          max_labels,      max_entries,       {sublinear_tf, use_idf, normalize},
+          center,          n_trees,           max_depth,
+          bound_lambda,    count_decay,       seed,
+          memory_budget,   feature_dropout,   cells_read,
+          n_dense_features};
 }
 
 template <class Model>
@@ -49,6 +51,8 @@ nb::dict config_of(const Model& model) {
   out["seed"] = c.seed;
   out["memory_budget"] = c.memory_budget;
   out["feature_dropout"] = c.feature_dropout;
+  out["cells_read"] = c.cells_read;
+  out["n_dense_features"] = c.n_dense_features;
   return out;
 }
 
@@ -66,7 +70,7 @@ nb::dict predictor(const Model& model, ClassId y) {
                               weights[key] = weight;
                               accumulators[key] = accumulator;
                             });
-  if (!model.store().rules.weights_in_pairs) {
+  if (model.store().rules.has_dense_predictors) {
     const ModelContents row = model.store().predictors().contents(y);
     weights = row.weights;
     accumulators = row.accumulators;
@@ -103,6 +107,46 @@ nb::dict histogram(const OneAgainstSome& model, std::uint32_t feature) {
   out["weight"] = weight;
   out["labels"] = to_numpy(std::move(labels));
   out["counts"] = to_numpy(std::move(counts));
+  return out;
+}
+
+const Cells& cells_of(const OneAgainstSome& model) {
+  if (!model.store().rules.has_cells) throw nb::value_error("there are no cells");
+  return model.store().cells();
+}
+
+// The dense features of a row as cells see them.
+nb::object whitened(const OneAgainstSome& model, const HeldRows& x) {
+  const Rows& rows = the_row(model, x, model.config().learner.n_features);
+  const Cells& cells = cells_of(model);
+  const float* const row = model.read_row(rows, 0)->dense.x;
+  return to_numpy(std::vector<float>(row, row + cells.whitening().n_features()));
+}
+
+// The classes that cells find for a row.
+nb::object near_classes(const OneAgainstSome& model, const HeldRows& x) {
+  const Rows& rows = the_row(model, x, model.config().learner.n_features);
+  const auto row = model.read_row(rows, 0);
+  const auto found = cells_of(model).find(row->dense.x, model.max_candidates(), row->cells);
+  return to_numpy(std::vector<std::uint32_t>(found.begin(), found.end()));
+}
+
+nb::dict class_vector(const OneAgainstSome& model, ClassId y) {
+  check_class(model, y);
+  const Cells& cells = cells_of(model);
+  const ClassVectors& vectors = cells.vectors();
+  const std::size_t n = cells.whitening().n_features();
+  ClassScoresScratch scratch;
+  const float *mean = vectors.parts(y, 0, scratch), *weights = mean + cells.width();
+  const double unit = model.store().decay_unit();
+  std::vector<double> sum(mean, mean + n);
+  for (double& number : sum) number /= unit;
+  nb::dict out;
+  out["sum"] = to_numpy(std::move(sum));
+  out["weights"] = to_numpy(std::vector<float>(weights, weights + n));
+  out["bias"] = vectors.bias(y);
+  out["squares"] = vectors.squares(y);
+  out["rows"] = vectors.rows(y);
   return out;
 }
 
@@ -181,7 +225,8 @@ void bind(nb::module_& m, const char* name) {
       "center"_a = standard.center, "n_trees"_a = standard.n_trees,
       "max_depth"_a = standard.max_depth, "bound_lambda"_a = standard.bound_lambda,
       "count_decay"_a = standard.count_decay, "seed"_a = standard.seed,
-      "memory_budget"_a = standard.memory_budget, "feature_dropout"_a = standard.feature_dropout);
+      "memory_budget"_a = standard.memory_budget, "feature_dropout"_a = standard.feature_dropout,
+      "cells_read"_a = standard.cells_read, "n_dense_features"_a = standard.n_dense_features);
   c.def_prop_ro("config", &config_of<Model>)
       .def("predictor", reading(&predictor<Model>), "class_id"_a)
       .def("class_examples", reading(+[](const Model& t) { return to_numpy(t.class_examples()); }))
@@ -200,6 +245,9 @@ void bind(nb::module_& m, const char* name) {
   if constexpr (std::is_same_v<Model, OneAgainstSome>)
     c.def("histogram", reading(&histogram), "feature"_a)
         .def("node", reading(&node), "node"_a)
+        .def("whitened", reading(&whitened), "rows"_a)
+        .def("near_classes", reading(&near_classes), "rows"_a)
+        .def("class_vector", reading(&class_vector), "class_id"_a)
         .def_prop_ro("pairs_memory", reading(&pairs_memory));
 }
 

@@ -19,7 +19,8 @@ struct Names<Loss> {
 };
 template <>
 struct Names<Keys> {
-  static constexpr const char* of[] = {"auto", "features", "trees", "both", "path"};
+  static constexpr const char* of[] = {"auto", "features", "trees",      "both",
+                                       "path", "cells",    "cells+trees"};
 };
 template <>
 struct Names<PathFeatures> {

@@ -38,6 +38,10 @@ void check(const char* name, Config config, const ClassData& data) {
   for (const bool sparse : {false, true}) {
     config.learner.sparse = sparse;
     config.learner.n_features = kFeatures;
+    if constexpr (std::is_same_v<Config, OneAgainstSomeConfig>) {
+      const bool has_cells = config.keys == Keys::cells || config.keys == Keys::cells_and_trees;
+      config.n_dense_features = has_cells && sparse ? kFeatures / 2 : 0;
+    }
     const Rows& rows = data.rows(sparse);
     Model alone(config), together(config);
     learn(alone, rows, data, 1);
@@ -91,4 +95,10 @@ int main() {
   check<OneAgainstSome>("one-against-some", some, data);
   some.memory_budget = 20'000;
   check<OneAgainstSome>("one-against-some in little memory", some, data);
+  OneAgainstSomeConfig cells;
+  cells.keys = Keys::cells;
+  check<OneAgainstSome>("cells", cells, data);
+  cells.keys = Keys::cells_and_trees;
+  cells.count_decay = 50.0;
+  check<OneAgainstSome>("cells and trees with decay", cells, data);
 }

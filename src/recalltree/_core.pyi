@@ -223,11 +223,18 @@ class OneAgainstSome(_OneAgainstSomeViews, _Learner):
         seed: int = 0,
         memory_budget: int = 0,
         feature_dropout: float = 0.0,
+        cells_read: int = 64,
+        n_dense_features: int = 0,
     ) -> None: ...
     @staticmethod
     def from_state(state: dict[str, Any], **config: Any) -> OneAgainstSome: ...
     # a key: "examples", "weight", "labels" and "counts", the largest first
     def histogram(self, feature: int) -> dict[str, Any]: ...
+    # with cells: the dense features of a row as they see them, the classes they find for it, and
+    # "sum", "weights", "bias", "squares" and "rows" of a class
+    def whitened(self, rows: Rows) -> NDArray[np.float32]: ...
+    def near_classes(self, rows: Rows) -> NDArray[np.uint32]: ...
+    def class_vector(self, class_id: int) -> dict[str, Any]: ...
     # bytes of pairs and histograms: "used", and "most_held", the most ever taken from the system
     @property
     def pairs_memory(self) -> dict[str, int]: ...
@@ -259,6 +266,8 @@ class MappedOneAgainstSome(_OneAgainstSomeViews, _Mapped):
         seed: int = 0,
         memory_budget: int = 0,
         feature_dropout: float = 0.0,
+        cells_read: int = 64,
+        n_dense_features: int = 0,
     ) -> None: ...
 
 class _LOMTreeViews(_Model):

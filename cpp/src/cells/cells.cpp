@@ -53,8 +53,9 @@ void Cells::learn(const float* row, const float* x, std::span<const ClassId> lab
     if (std::fabs(gradients[i]) < kSmallGradient) continue;
     const double wrong = lesson.forgets ? gradients[i] * gradients[i] : 0.0;
     const ClassVectors::Kept kept{1.0 - kForgottenWeights * wrong, 1.0 - kForgottenSquares * wrong};
-    const float step = vectors_.learn(x, labels[i], gradients[i], lesson.weight, lesson.rate, kept);
-    if (first_.is_open()) first_.add_step(labels[i], false, step, static_cast<float>(kept.weights));
+    const ClassVectors::Step step =
+        vectors_.learn(x, labels[i], {gradients[i], lesson.weight, lesson.rate, lesson.l2}, kept);
+    if (first_.is_open()) first_.add_step(labels[i], false, step.size, step.kept);
     if (labels[i] != lesson.y && tree_.holds(labels[i])) redraw(labels[i], scratch);
   }
   if (lesson.counted > 0.0) {

@@ -37,15 +37,17 @@ void ClassVectors::add_to_mean(const float* x, ClassId y, double weight) {
   classes_[y].inverse_norm = squares > 0.0f ? 1.0f / std::sqrt(squares) : 0.0f;
 }
 
-float ClassVectors::learn(const float* x, ClassId y, double gradient, double weight, double rate,
-                          Kept kept) {
+ClassVectors::Step ClassVectors::learn(const float* x, ClassId y, const Gradient& gradient,
+                                       Kept kept) {
   Class& known = classes_[y];
-  known.squares = static_cast<float>(kept.squares * known.squares + weight * gradient * gradient);
-  const double pace = rate * weight / std::sqrt(known.squares + kOffset);
-  known.bias = static_cast<float>(known.bias - kBiasRate * pace * gradient);
+  const double g = gradient.size;
+  known.squares = static_cast<float>(kept.squares * known.squares + gradient.weight * g * g);
+  const double pace = gradient.rate * gradient.weight / std::sqrt(known.squares + kOffset);
+  known.bias = static_cast<float>(known.bias - kBiasRate * pace * g);
   const double longer = std::min(kLongestStep, std::sqrt(1.0 + known.rows / kFewRows));
-  const auto step = static_cast<float>(-kWeightRate * longer * pace * gradient);
-  add_to_weights(x, y, step, static_cast<float>(kept.weights));
+  const Step step{static_cast<float>(-kWeightRate * longer * pace * g),
+                  static_cast<float>(kept.weights * std::max(0.0, 1.0 - pace * gradient.l2))};
+  add_to_weights(x, y, step.size, step.kept);
   return step;
 }
 

@@ -16,7 +16,8 @@ MappedVoteStore::MappedVoteStore(const OneAgainstSomeConfig& config, const State
       predictors_(map_dense_weights("predictors", state, config.learner.n_features,
                                     DenseWeights::Rates::per_model)),
       centring_(config.learner, config.center) {
-  require(predictors_->size() == (rules.weights_in_pairs ? 0 : n_classes),
+  if (rules.has_cells) cells_.emplace(rules.cells(), state, n_classes);
+  require(predictors_->size() == (rules.has_dense_predictors ? n_classes : 0),
           "predictors and classes differ in number");
   pairs_.n_classes = classes_.n_classes = n_classes;
   moments_.n_features = config.learner.sparse ? 0 : config.learner.n_features;
@@ -26,7 +27,7 @@ MappedVoteStore::MappedVoteStore(const OneAgainstSomeConfig& config, const State
   view_fields(moments_, state);
   is_complete_ = has_learning_fields(keys_, state) && has_learning_fields(pairs_, state) &&
                  has_learning_fields(classes_, state) && forest.is_complete() &&
-                 predictors_->has_accumulators();
+                 predictors_->has_accumulators() && (!cells_ || cells_->is_complete());
   check_keys(config);
   check_offsets(pairs_.offsets, pairs_.keys.size(), "pairs.offsets");
   check_class_ids(classes_.frequent, n_classes, "frequent.labels");
@@ -54,6 +55,7 @@ void MappedVoteStore::check_keys(const OneAgainstSomeConfig& config) const {
 void MappedVoteStore::check() const {
   forest.check();
   predictors_->check();
+  if (cells_) cells_->check();
   check_finite_fields(keys_);
   check_finite_fields(pairs_);
   check_finite_fields(classes_);
@@ -98,6 +100,7 @@ std::vector<std::pair<std::string, std::size_t>> MappedVoteStore::memory() const
   return {{"histograms", bytes_of_fields(keys_) + forest.histogram_bytes()},
           {"pairs", bytes_of_fields(pairs_) + (index() ? index()->bytes() : 0)},
           {"predictors", predictors_->bytes()},
+          {"cells", cells_ ? cells_->bytes() : 0},
           {"routers", forest.routers().bytes()},
           {"nodes", forest.node_bytes()},
           {"classes", bytes_of_fields(classes_)},

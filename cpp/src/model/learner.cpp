@@ -30,26 +30,27 @@ void Learner::learn_batch(const Batch& batch, Team team, bool) {
   run_team(team.size(), [&](std::size_t t, std::size_t n_threads) {
     Workspace& ws = *team[t];
     ws.threads = n_threads > 1 ? Threads::several : Threads::one;
-    for (std::size_t begin, end; pieces.next(begin, end);) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::size_t row = batch.row(i);
-        if (i + 1 < end) prefetch_next(*batch.rows, batch.row(i + 1));
-        learn_one(*batch.rows, row, batch.labels[row], batch.weight(row), ws);
-        ++ws.work.examples_learned;
-      }
-    }
+    for (std::size_t begin, end; pieces.next(begin, end);) learn_rows(batch, begin, end, ws);
   });
 }
 
-void Learner::learn_in_pieces(const Batch& batch, Team team, bool first_pass, std::size_t most,
-                              const std::function<void()>& begin_piece) {
+void Learner::learn_rows(const Batch& batch, std::size_t begin, std::size_t end, Workspace& ws) {
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::size_t row = batch.row(i);
+    if (i + 1 < end) prefetch_next(*batch.rows, batch.row(i + 1));
+    learn_one(*batch.rows, row, batch.labels[row], batch.weight(row), ws);
+    ++ws.work.examples_learned;
+  }
+}
+
+void Learner::learn_in_pieces(const Batch& batch, Team team, bool first_pass,
+                              const std::function<std::size_t()>& begin_piece) {
   std::vector<std::int64_t> order(batch.n);
   for (std::size_t i = 0; i < batch.n; ++i) order[i] = static_cast<std::int64_t>(batch.row(i));
-  for (std::size_t begin = 0; begin < batch.n; begin += most) {
-    begin_piece();
-    Batch piece = batch;
+  Batch piece = batch;
+  for (std::size_t begin = 0; begin < batch.n; begin += piece.n) {
     piece.order = order.data() + begin;
-    piece.n = std::min(most, batch.n - begin);
+    piece.n = std::min(begin_piece(), batch.n - begin);
     Learner::learn_batch(piece, team, first_pass);
   }
 }

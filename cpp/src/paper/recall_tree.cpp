@@ -291,8 +291,10 @@ void RecallTree::learn_batch(const Batch& batch, Team team, bool first_pass) {
   // Counts can only be rebased while one thread works alone, so pieces must be short against the
   // range of a double.
   const auto piece = static_cast<std::size_t>(std::max(1.0, 400.0 * recall_config_.count_decay));
-  learn_in_pieces(batch, team, first_pass, piece,
-                  [this] { rebase_decay(static_cast<double>(n_examples_)); });
+  learn_in_pieces(batch, team, first_pass, [&] {
+    rebase_decay(static_cast<double>(n_examples_));
+    return piece;
+  });
 }
 
 void RecallTree::rebase_decay(double n) {

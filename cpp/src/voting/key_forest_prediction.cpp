@@ -17,6 +17,11 @@ constexpr float kRandomNorm = 0.5f;
 // Of so many places in each tree, those above depth 8.
 constexpr std::size_t kPlacesKept = 256;
 
+std::size_t trees_of(const OneAgainstSomeConfig& config) {
+  if (config.keys == Keys::features || config.keys == Keys::cells) return 0;
+  return config.keys == Keys::path ? 1 : config.n_trees;
+}
+
 // How many labels the histogram of a node holds. On the path they are the candidates; every other
 // tree has two keys, which share the entries that an example may read.
 std::uint32_t labels_of_node(const OneAgainstSomeConfig& config, std::size_t n_trees) {
@@ -30,9 +35,7 @@ std::uint32_t labels_of_node(const OneAgainstSomeConfig& config, std::size_t n_t
 
 ForestRules::ForestRules(const OneAgainstSomeConfig& config)
     : learner_(config.learner),
-      n_trees_(config.keys == Keys::features ? 0
-               : config.keys == Keys::path   ? 1
-                                             : config.n_trees),
+      n_trees_(trees_of(config)),
       max_labels_(labels_of_node(config, n_trees_)),
       max_depth_(config.max_depth),
       stops_early_(config.keys == Keys::path),

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <span>
+#include <utility>
 
 #include "recalltree/base/intended_race.hpp"
 
@@ -17,8 +19,6 @@ constexpr double kSmallGradientOfPairs = 0.03, kSmallGradientOfRows = 0.003;
 constexpr double kMargin = 2.0;
 // Sizes of AdaGrad's steps at learning_rate = 1: of A and S, of B, and of u.
 constexpr double kFeatureRate = 1.8, kNodeRate = 0.045, kKeyRate = 0.11;
-// Steps of later passes are shorter by this factor.
-constexpr double kLaterPass = 0.5;
 // Where counts fade, a class forgets these parts of its weights, and of the squared gradients that
 // shorten its steps, times the square of how wrong it is.
 constexpr double kForgottenWeights = 0.03, kForgottenSteps = 0.3;
@@ -41,11 +41,14 @@ void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, d
   read(rows, i, y, counted, ws);
 
   const LeaveOut own = first_pass_ ? LeaveOut{y} : leave_out(y, counted, ws);
+  std::shared_lock searching(cells_mutex_, std::defer_lock);
+  if (store_.rules.has_cells && ws.threads == Threads::several) searching.lock();
   find_candidates(store_, own, ws);
   score_candidates(store_, 0, own, ws);
   count_progress(y, weight, ws);
 
   const std::size_t y_at = find_or_add_candidate(y, own, ws);
+  if (searching) searching.unlock();
   softmax(y_at, ws);
   find_lessons(own, ws);
 
@@ -56,6 +59,7 @@ void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, d
   }
   update_predictors(y_at, weight, ws);
   update_own_pairs(y, step_of(ws.gradient[y_at], weight), first_pass_ ? counted : 0.0, ws);
+  if (store_.rules.has_cells) teach_cells(y, weight, first_pass_ ? counted : 0.0, ws);
   if (first_pass_) count(y, weight, counted, ws);
 }
 
@@ -75,12 +79,15 @@ void OneAgainstSome::read(const Rows& rows, std::size_t i, ClassId y, double cou
       ws.threads == Threads::several ? std::atomic_ref(n_examples_).fetch_add(1) : n_examples_++;
   see(y);
   store_.prefetch_class(y);  // which is often not among the candidates
-  if (first_pass_)
-    read_example(store_, rows, i, 0.0, n_known, ws);
-  else if (!dropout_.is_on())
-    read_example(store_, rows, i, counted, n_known, ws);
-  else
-    read_example(store_, dropout_.without(rows, i, before, ws.row), 0, counted, n_known, ws);
+  const double own = first_pass_ ? 0.0 : counted;
+  if (drops_features()) {
+    const Rows row = dropout_.without(rows, i, before, ws.row);
+    if (store_.rules.has_cells) whiten_rows(store_, row, 1, [](std::size_t) { return 0; }, ws);
+    read_example(store_, row, 0, own, n_known, ws);
+  } else {
+    read_example(store_, rows, i, own, n_known, ws);
+  }
+  if (store_.rules.has_cells) ws.dense.take_next();
   ask_for_all(ws);
   store_.prefetch_pairs(y);
   if (has_linear_models(store_)) ws.x.rate = store_.centring.rate(ws.x);
@@ -136,7 +143,7 @@ std::size_t OneAgainstSome::find_or_add_candidate(ClassId y, const LeaveOut& own
 // margin if there is one.
 void OneAgainstSome::softmax(std::size_t y_at, VotingWorkspace& ws) const {
   ws.gradient.assign(ws.scores.begin(), ws.scores.end());
-  if (!store_.rules.weights_in_pairs) ws.gradient[y_at] -= kMargin;
+  if (store_.rules.has_dense_predictors) ws.gradient[y_at] -= kMargin;
   const double largest = *std::max_element(ws.gradient.begin(), ws.gradient.end());
   double sum = 0.0;
   for (double& g : ws.gradient) sum += g = std::exp(g - largest);
@@ -146,7 +153,7 @@ void OneAgainstSome::softmax(std::size_t y_at, VotingWorkspace& ws) const {
 
 bool OneAgainstSome::is_lesson(double gradient) const {
   return std::fabs(gradient) >=
-         (store_.rules.weights_in_pairs ? kSmallGradientOfPairs : kSmallGradientOfRows);
+         (store_.rules.has_dense_predictors ? kSmallGradientOfRows : kSmallGradientOfPairs);
 }
 
 void OneAgainstSome::find_lessons(const LeaveOut& own, VotingWorkspace& ws) const {
@@ -232,11 +239,12 @@ void OneAgainstSome::update_predictors(std::size_t y_at, double weight, VotingWo
     const std::size_t c = ws.lessons[l].candidate;
     const ClassId z = ws.labels[c];
     const PredictorStep step = step_of(ws.gradient[c], weight);
-    const float G =
-        step.learn_bias(store_.class_terms[z].bias, store_.class_sums[z].bias_accumulator);
+    float G = 0.0f;
+    if (!store_.rules.has_cells)
+      G = step.learn_bias(store_.class_terms[z].bias, store_.class_sums[z].bias_accumulator);
     if (store_.rules.weights_in_pairs) {
       if (c != y_at) update_pairs(l, step, ws);
-    } else {
+    } else if (store_.rules.has_dense_predictors) {
       const PredictorStep::Row row = step.row(G);
       store_.dense_predictors.move(z, ws.x, row.step, row.kept);
     }
@@ -322,6 +330,20 @@ void OneAgainstSome::update_own_pairs(ClassId y, const PredictorStep& step, doub
   relaxed_store(store_.class_terms[y].inverse_norm, inverse_norm_of(sums.count));
 }
 
+// --- Cells
+
+// Class vectors decide by themselves which gradients are large enough.
+void OneAgainstSome::teach_cells(ClassId y, double weight, double counted, VotingWorkspace& ws) {
+  Cells& cells = *store_.own_cells;
+  std::unique_lock changing(cells_mutex_, std::defer_lock);
+  if (ws.threads == Threads::several) changing.lock();
+  const Cells::Lesson lesson{y, weight, rate_, counted, given_.count_decay > 0.0, config_.l2};
+  cells.learn(ws.dense.row, ws.dense.x, ws.labels, ws.gradient, lesson, ws.cells);
+  for (const ClassId z : ws.labels)
+    relaxed_store(store_.class_terms[z].bias, cells.vectors().bias(z));
+  ws.work.vectors_compared += std::exchange(ws.cells.search.vectors, 0);
+}
+
 // --- Counting
 
 void OneAgainstSome::count(ClassId y, double weight, double counted, VotingWorkspace& ws) {
@@ -331,17 +353,6 @@ void OneAgainstSome::count(ClassId y, double weight, double counted, VotingWorks
   }
   if (has_linear_models(store_)) store_.centring.learn(ws.before.dense, ws.x, weight);
   ws.work.histogram_touches += store_.count(y, counted, ws.threads);
-}
-
-void OneAgainstSome::learn_batch(const Batch& batch, Team team, bool first_pass) {
-  first_pass_ = first_pass;
-  rate_ = config_.learning_rate * (first_pass ? 1.0 : kLaterPass);
-  if (given_.count_decay <= 0.0 || team.size() == 1)
-    return Learner::learn_batch(batch, team, first_pass);
-  // Units can only be changed while one thread works alone.
-  const auto piece =
-      static_cast<std::size_t>(std::max(1.0, VotingRules::kMaxHalfLives * given_.count_decay));
-  learn_in_pieces(batch, team, first_pass, piece, [this] { store_.rebase_unit(); });
 }
 
 // --- State

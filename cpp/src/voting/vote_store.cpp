@@ -19,12 +19,15 @@ VoteStore::VoteStore(const OneAgainstSomeConfig& config)
       dense_predictors(config.learner.n_features, false, DenseWeights::Rates::per_model),
       affinity_scale{kAffinityScale},
       share_scale{kShareScale},
-      node_scale{kNodeScale} {}
+      node_scale{kNodeScale} {
+  if (rules.has_cells) own_cells.emplace(rules.cells());
+}
 
 void VoteStore::grow_to(std::size_t n_classes) {
   pairs.grow_to(n_classes);
   while (class_sums.size() < n_classes) class_sums.add([](ClassSums&) {});
-  if (!rules.weights_in_pairs) dense_predictors.grow_to(n_classes);
+  if (rules.has_dense_predictors) dense_predictors.grow_to(n_classes);
+  if (own_cells) own_cells->grow_to(n_classes);
   forest.grow_to(n_classes);
   class_terms.resize(n_classes);
 }
@@ -62,16 +65,21 @@ void VoteStore::rebase_unit() {
   }
   for (std::size_t i = 0; i < frequent.size; ++i)
     frequent.entries[i].root *= static_cast<float>(root);
+  if (own_cells) own_cells->rescale(static_cast<float>(factor));
   examples_ *= factor;
   decay_origin_ += whole * rules.config.count_decay;
 }
 
 void VoteStore::prefetch_row(const Rows& rows, std::size_t i) const {
   if (!rules.features_vote) return;
-  rows.visit(i, [&](std::uint32_t j, float) {
+  const auto prefetch_key = [&](std::uint32_t j, float) {
     if (const KeyHistograms::Key* const key = histograms.find(j))
       prefetch(relaxed_load(key->entries), kReadTogether + 1);
-  });
+  };
+  if (rules.n_key_features < rows.n_features)
+    rows.visit_between(i, 0, rules.n_key_features, prefetch_key);
+  else
+    rows.visit(i, prefetch_key);
 }
 
 void VoteStore::save(State& state) const {
@@ -95,6 +103,7 @@ void VoteStore::save(State& state) const {
   forest.save(state);
   dense_predictors.save("predictors", state);
   centring.save(state);
+  if (own_cells) own_cells->save(state);
 }
 
 void VoteStore::load(const State& state, std::size_t n_classes) {
@@ -102,6 +111,7 @@ void VoteStore::load(const State& state, std::size_t n_classes) {
   saved.n_classes = n_classes;
   view_fields(saved, state);
   dense_predictors.load("predictors", state);
+  if (own_cells) own_cells->load(state);
   grow_to(n_classes);
   histograms.load(state);
   pairs.load(state);
@@ -127,6 +137,7 @@ std::vector<std::pair<std::string, std::size_t>> VoteStore::memory() const {
   return {{"histograms", histograms.bytes() + forest.histogram_bytes()},
           {"pairs", pairs.bytes()},
           {"predictors", dense_predictors.bytes()},
+          {"cells", own_cells ? own_cells->bytes() : 0},
           {"routers", forest.routers().bytes()},
           {"nodes", forest.tree().node_bytes()},
           {"classes", class_sums.bytes() + class_terms.size() * sizeof(ClassTerms)},
@@ -135,9 +146,9 @@ std::vector<std::pair<std::string, std::size_t>> VoteStore::memory() const {
 
 std::size_t VoteStore::bytes(std::size_t n_classes) const {
   return histograms.bytes() + pairs.bytes(n_classes) + forest.bytes(n_classes) +
-         (rules.weights_in_pairs ? 0 : dense_predictors.bytes(n_classes)) +
-         StableVector<ClassSums>::bytes(n_classes) + n_classes * sizeof(ClassTerms) +
-         centring.bytes();
+         (rules.has_dense_predictors ? dense_predictors.bytes(n_classes) : 0) +
+         (own_cells ? own_cells->bytes(n_classes) : 0) + StableVector<ClassSums>::bytes(n_classes) +
+         n_classes * sizeof(ClassTerms) + centring.bytes();
 }
 
 }  // namespace recalltree

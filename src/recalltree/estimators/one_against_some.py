@@ -12,6 +12,7 @@ from recalltree.estimators.base import OnlineClassifier, as_limit
 from recalltree.estimators.constraints import constraints_of
 from recalltree.estimators.fitted import Fitted
 from recalltree.parameters import ONE_AGAINST_SOME, defaults_of
+from recalltree.validation import Matrix, is_sparse
 
 _DEFAULT = defaults_of(ONE_AGAINST_SOME)
 
@@ -26,13 +27,16 @@ class OneAgainstSomeClassifier(OnlineClassifier):
 
     Parameters
     ----------
-    keys : {"auto", "features", "trees", "both", "path"}, default="auto"
-        What votes. "features": every feature that is not zero. "trees": the leaves of ``n_trees``
-        trees, whose routers learn as those of the Recall Tree. "both". "path": the node where the
-        descent of a single tree stops, as in the paper. "auto": features if the first X is sparse,
-        trees if it is dense.
+    keys : {"auto", "features", "trees", "both", "path", "cells", "cells+trees"}, default="auto"
+        What finds candidates. "features": every feature that is not zero votes. "trees": the leaves
+        of ``n_trees`` trees, whose routers learn as those of the Recall Tree. "both". "path": the
+        node where the descent of a single tree stops, as in the paper. "cells": for dense features,
+        such as embeddings: the nearest of many class vectors, which stand in a tree of cells; they
+        take the place of linear predictors. With "cells+trees" trees vote, too. "auto": features if
+        the first X is sparse, trees if it is dense, cells if there is a dense block.
     max_candidates : int or None, default=None
-        How many classes are compared (F). None is 24 if only features vote, otherwise 100.
+        How many classes are compared (F). None is 24 if only features vote, 32 with cells (which
+        name as many again where others vote), otherwise 100.
     max_labels : int, default=512
         How many labels the histogram of a key holds, those with the largest counts (M). That of a
         leaf holds no more than 128 in any case.
@@ -70,6 +74,13 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         Share of the features that an example is learned without in passes after the first, others
         every time: as if they were 0. Keeps later passes from learning the examples by heart,
         where there are few for each class.
+    cells_read : int, default=64
+        How many cells are read for an example: a cell holds the vectors of at most 128 classes.
+    n_dense_features : int, default=0
+        How many features at the end of sparse X are a dense block, for example an embedding beside
+        counts of words: cells see these, the others vote, and all are learned together. See
+        `recalltree.hybrid`; a ColumnTransformer makes such rows with ``sparse_threshold=1.0`` and
+        the dense columns last.
     learning_rate : float, default=1.0
         Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data. Where
         most answers are wrong however long it learns, as with the next word of a text, 0.5 is
@@ -125,8 +136,9 @@ class OneAgainstSomeClassifier(OnlineClassifier):
     validation_errors_ : ndarray of shape (n_iter_,)
         The error on the held-out rows after each pass, with ``early_stopping``.
     work_ : dict
-        Counts of the work done: linear evaluations, histogram touches, look-ups of what a class
-        knows of a feature ("pair_lookups", "pairs_found", "pairs_changed"), examples.
+        Counts of the work done: linear evaluations, histogram touches, vectors that a search for
+        the nearest classes has compared ("vectors_compared"), look-ups of what a class knows of a
+        feature ("pair_lookups", "pairs_found", "pairs_changed"), examples.
 
     See Also
     --------
@@ -162,7 +174,12 @@ class OneAgainstSomeClassifier(OnlineClassifier):
 
     _parameters = ONE_AGAINST_SOME
     _parameter_constraints: ClassVar[dict[str, Any]] = constraints_of(ONE_AGAINST_SOME)
-    _newer_parameters: ClassVar[dict[str, Any]] = {"memory_budget": None, "feature_dropout": 0.0}
+    _newer_parameters: ClassVar[dict[str, Any]] = {
+        "memory_budget": None,
+        "feature_dropout": 0.0,
+        "cells_read": _DEFAULT["cells_read"],
+        "n_dense_features": 0,
+    }
 
     def __init__(
         self,
@@ -181,6 +198,8 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         count_decay: float | None = _DEFAULT["count_decay"],
         memory_budget: int | None = _DEFAULT["memory_budget"],
         feature_dropout: float = _DEFAULT["feature_dropout"],
+        cells_read: int = _DEFAULT["cells_read"],
+        n_dense_features: int = _DEFAULT["n_dense_features"],
         learning_rate: float = _DEFAULT["learning_rate"],
         l2: float = _DEFAULT["l2"],
         n_passes: int = _DEFAULT["n_passes"],
@@ -217,6 +236,8 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         self.count_decay = count_decay
         self.memory_budget = memory_budget
         self.feature_dropout = feature_dropout
+        self.cells_read = cells_read
+        self.n_dense_features = n_dense_features
 
     def _own_config(self) -> dict[str, Any]:
         return {
@@ -234,7 +255,38 @@ class OneAgainstSomeClassifier(OnlineClassifier):
             "count_decay": float(self.count_decay or 0),
             "memory_budget": min(int(self.memory_budget or 0), 2**64 - 1),
             "feature_dropout": float(self.feature_dropout),
+            "cells_read": int(self.cells_read),
+            "n_dense_features": int(self.n_dense_features),
         }
+
+    def _make_core(
+        self, matrix: Matrix, random_state: np.random.RandomState
+    ) -> tuple[Any, dict[str, Any]]:
+        self._check_dense_block(matrix)
+        return super()._make_core(matrix, random_state)
+
+    def _check_dense_block(self, matrix: Matrix) -> None:
+        """Check that X has what cells need."""
+        n, sparse = self.n_dense_features, is_sparse(matrix.values)
+        has_cells = self.keys in ("cells", "cells+trees")
+        if n > 0 and not sparse:
+            raise ValueError(
+                f"n_dense_features={n} is for sparse X with a dense block at its end, and X is "
+                "dense: make it with recalltree.hybrid, or with a ColumnTransformer that has "
+                "sparse_threshold=1.0; if all of X is dense, leave n_dense_features at 0."
+            )
+        if n > matrix.shape[1]:
+            raise ValueError(f"n_dense_features={n}: X has only {matrix.shape[1]} features.")
+        if n > 0 and not has_cells and self.keys != "auto":
+            raise ValueError(
+                f"n_dense_features={n} needs cells, and keys={self.keys!r} has none: choose "
+                'keys="auto", "cells" or "cells+trees".'
+            )
+        if has_cells and sparse and n == 0:
+            raise ValueError(
+                f"keys={self.keys!r} needs dense features, and X is sparse: give X as an array, or "
+                "tell with n_dense_features how many features at the end of X are a dense block."
+            )
 
     def _seed(self, seed: int) -> dict[str, int]:
         return {"seed": seed}
@@ -245,7 +297,8 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         return np.exp(scores.astype(np.float64) - best.astype(np.float64))
 
     def _scores_per_row(self, core: Any) -> int:
-        return min(core.max_candidates_now, core.n_classes_seen)
+        # Cells name as many as votes do.
+        return min(2 * core.max_candidates_now, core.n_classes_seen)
 
     def _classes_by_frequency(self, fitted: Fitted) -> NDArray[np.int64]:
         examples = np.zeros(len(fitted.labels))

@@ -103,18 +103,22 @@ ONE_AGAINST_SOME = make_table(
     Parameter(
         "keys",
         "auto",
-        ("auto", "features", "trees", "both", "path"),
-        'What votes. "features": every feature that is not zero. "trees": the leaves of several '
-        'trees, whose routers learn as those of the Recall Tree. "both". "path": the node where '
-        'the descent of a single tree stops, as in the paper. "auto": features if rows are sparse, '
-        "trees if they are dense.",
+        ("auto", "features", "trees", "both", "path", "cells", "cells+trees"),
+        'What finds candidates. "features": every feature that is not zero votes. "trees": the '
+        "leaves of several trees, whose routers learn as those of the Recall Tree. "
+        '"both". "path": the node where the descent of a single tree stops, as in the paper. '
+        '"cells": for dense features, such as embeddings: the nearest of many class vectors, which '
+        "stand in a tree of cells; they take the place of linear predictors. With "
+        '"cells+trees" trees vote, too. "auto": features if rows are sparse, trees if they are '
+        "dense, cells if there is a dense block.",
     ),
     Parameter(
         "max_candidates",
         None,
         (None, _POSITIVE_INTEGER),
         _MAX_CANDIDATES,
-        none_is="24 if only features vote, otherwise 100",
+        none_is="24 if only features vote, 32 with cells (which name as many again where others "
+        "vote), otherwise 100",
     ),
     Parameter(
         "max_labels",
@@ -191,6 +195,19 @@ ONE_AGAINST_SOME = make_table(
         "Share of the features that an example is learned without in passes after the first, "
         "others every time: as if they were 0. Keeps later passes from learning the examples by "
         "heart, where there are few for each class.",
+    ),
+    Parameter(
+        "cells_read",
+        64,
+        (Range(int, 1, 2**20),),
+        "How many cells are read for an example: a cell holds the vectors of at most 128 classes.",
+    ),
+    Parameter(
+        "n_dense_features",
+        0,
+        (Range(int, 0, MAX_FEATURES),),
+        "How many features at the end of sparse rows are a dense block, for example an embedding "
+        "beside counts of words: cells see these, the others vote, and all are learned together.",
     ),
     *_COMMON,
 )

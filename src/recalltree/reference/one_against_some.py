@@ -114,6 +114,8 @@ class OneAgainstSomeReference:
         Parameter of `MemoryBudget`.
     feature_dropout : float
         Parameter of `FeatureDropout`, with the seed.
+    cells_read : int
+        Parameter of `Cells`.
     learning_rate, l2 : float
         Scale of the steps, and strength of the shrinkage of weights that learn.
     loss : str
@@ -150,13 +152,15 @@ class OneAgainstSomeReference:
         count_decay=_DEFAULT["count_decay"],
         memory_budget=_DEFAULT["memory_budget"],
         feature_dropout=_DEFAULT["feature_dropout"],
+        cells_read=_DEFAULT["cells_read"],
         seed=0,
         loss="logistic",
         learning_rate=_DEFAULT["learning_rate"],
         l2=_DEFAULT["l2"],
     ):
         has_cells = keys in ("cells", "cells+trees")
-        self.cells = Cells(n_dense_features if sparse else n_features) if has_cells else None
+        n_seen_by_cells = n_dense_features if sparse else n_features
+        self.cells = Cells(n_seen_by_cells, cells_read=cells_read) if has_cells else None
         n_features -= n_dense_features
         self.n_features = n_features  # those that keys see
         self.sparse = sparse

@@ -43,10 +43,12 @@ struct OneAgainstAllConfig {
   std::uint64_t seed = 0;
 };
 
-// Which keys vote for an example's candidates: its features; the leaves it reaches in several
-// shallow trees; both; or the node where the descent of one tree stops, as in the paper.
-// Automatic: features where examples are sparse, trees where they are dense.
-enum class Keys { automatic, features, trees, both, path };
+// What finds an example's candidates: its features, which vote; the leaves it reaches in several
+// shallow trees; both; the node where the descent of one tree stops, as in the paper; cells of
+// class vectors, for dense features; or cells and trees. Where examples are sparse, cells see the
+// dense block at their end, and the other features vote. Automatic: features where examples are
+// sparse, trees where they are dense, cells for a dense block.
+enum class Keys { automatic, features, trees, both, path, cells, cells_and_trees };
 
 struct FeatureWeightingConfig {
   bool sublinear_tf = true;  // x becomes log(1 + x)
@@ -71,6 +73,8 @@ struct OneAgainstSomeConfig {
   std::uint64_t memory_budget = 0;
   // Share of the features that an example is learned without, in passes after the first.
   double feature_dropout = 0.0;
+  std::uint32_t cells_read = 64;       // cells whose class vectors are compared with an example
+  std::uint32_t n_dense_features = 0;  // features at the end of sparse examples, for cells
 };
 
 struct LOMTreeConfig {

@@ -2,6 +2,7 @@
 // writes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,15 @@ struct Rows {
       visit_as<float>(i, visit);
   }
 
+  // The same for the features [first, last). Those of a CSR row are in ascending order.
+  template <class Visit>
+  void visit_between(std::size_t i, std::size_t first, std::size_t last, Visit visit) const {
+    if (float64)
+      visit_part<double>(i, first, last, visit);
+    else
+      visit_part<float>(i, first, last, visit);
+  }
+
   // Where a value is not finite as float32, the first such (row, column).
   std::optional<std::pair<std::size_t, std::size_t>> find_invalid() const {
     for (std::size_t i = 0; i < n_rows; ++i) {
@@ -47,6 +57,31 @@ struct Rows {
   }
 
  private:
+  template <class Value, class Visit>
+  void visit_part(std::size_t i, std::size_t first, std::size_t last, Visit& visit) const {
+    if (!sparse) {
+      const Value* row =
+          static_cast<const Value*>(data) + static_cast<std::ptrdiff_t>(i) * row_stride;
+      for (std::size_t j = first; j < std::min(last, n_features); ++j)
+        visit(static_cast<std::uint32_t>(j),
+              static_cast<float>(row[static_cast<std::ptrdiff_t>(j) * column_stride]));
+    } else if (long_indices) {
+      visit_csr_part<Value>(static_cast<const std::int64_t*>(indices), i, first, last, visit);
+    } else {
+      visit_csr_part<Value>(static_cast<const std::int32_t*>(indices), i, first, last, visit);
+    }
+  }
+
+  template <class Value, class Index, class Visit>
+  void visit_csr_part(const Index* columns, std::size_t i, std::size_t first, std::size_t last,
+                      Visit& visit) const {
+    const Value* values = static_cast<const Value*>(data);
+    const Index* const end = columns + begin(i + 1);
+    for (const Index* at = std::lower_bound(columns + begin(i), end, static_cast<Index>(first));
+         at < end && static_cast<std::size_t>(*at) < last; ++at)
+      visit(static_cast<std::uint32_t>(*at), static_cast<float>(values[at - columns]));
+  }
+
   template <class Value, class Visit>
   void visit_as(std::size_t i, Visit& visit) const {
     if (!sparse) {

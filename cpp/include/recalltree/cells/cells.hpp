@@ -38,13 +38,17 @@ class Cells : public CellsPrediction<Cells> {
     ClassId y;
     double weight = 1.0, rate = 1.0, counted = 1.0;
     bool forgets = false;  // whether classes that are wrong forget, as counts do
+    double l2 = 0.0;
   };
   void grow_to(std::size_t n_classes) { vectors_.grow_to(n_classes); }
   void learn(const float* row, const float* x, std::span<const ClassId> labels,
              std::span<const double> gradients, const Lesson& lesson, Scratch& scratch);
 
   // When units of counts change.
-  void rescale(float factor) { vectors_.rescale(factor); }
+  void rescale(float factor) {
+    vectors_.rescale(factor);
+    first_.rescale_counts(factor);
+  }
 
   void save(State& state) const;
   // Of a state that has been checked.
@@ -55,6 +59,10 @@ class Cells : public CellsPrediction<Cells> {
   const CellTree& tree() const { return tree_; }
   std::size_t bytes() const {
     return whitening_.bytes() + vectors_.bytes() + tree_.bytes() + first_.bytes();
+  }
+  // If there were so many classes.
+  std::size_t bytes(std::size_t n_classes) const {
+    return bytes() - vectors_.bytes() + vectors_.bytes(n_classes);
   }
 
  private:

@@ -58,13 +58,21 @@ class ClassVectors : public ClassScores<ClassVectors> {
 
   // Adds a row to the mean of its class.
   void count(const float* x, ClassId y, double weight);
-  // Moves a class against its gradient. Returns the step on the weights, as a multiple of x'.
-  // `kept` are the shares of weights and of squared gradients that the class does not forget.
+  // Moves a class against its gradient. Returns the step on the weights, as a multiple of x', and
+  // the share of them that stayed. `kept` are the shares of weights and of squared gradients that
+  // the class does not forget.
   struct Kept {
     double weights = 1.0, squares = 1.0;
   };
-  float learn(const float* x, ClassId y, double gradient, double weight, double rate, Kept kept);
+  struct Gradient {
+    double size, weight, rate, l2 = 0.0;
+  };
+  struct Step {
+    float size, kept;
+  };
+  Step learn(const float* x, ClassId y, const Gradient& gradient, Kept kept);
 
+  float squares(ClassId y) const { return classes_[y].squares; }
   std::uint32_t rows(ClassId y) const { return classes_[y].rows; }
   bool is_known(ClassId y) const { return y < classes_.size() && classes_[y].rows > 0; }
 
@@ -80,6 +88,9 @@ class ClassVectors : public ClassScores<ClassVectors> {
   // Of a state that has been checked.
   void load(const State& state);
   std::size_t bytes() const { return arena_.used() + classes_.capacity() * sizeof(Class); }
+  std::size_t bytes(std::size_t n_classes) const {
+    return n_classes * (2 * width_ * sizeof(float) + sizeof(Class));
+  }
 
  private:
   struct Class {

@@ -64,6 +64,11 @@ class FirstRows {
   void add_step(ClassId label, bool is_count, float size, float kept) {
     steps_.push_back({static_cast<std::uint32_t>(n_ - 1), label, is_count, size, kept});
   }
+  // When units of counts change.
+  void rescale_counts(float factor) {
+    for (Step& step : steps_)
+      if (step.is_count) step.size *= factor;
+  }
   // Rows that can be added until the whitening changes.
   std::size_t until_renewal() const {
     std::size_t next = kFewest;

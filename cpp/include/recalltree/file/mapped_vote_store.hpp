@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -15,6 +16,7 @@
 
 #include "recalltree/base/config.hpp"
 #include "recalltree/base/half.hpp"
+#include "recalltree/file/mapped_cells.hpp"
 #include "recalltree/file/mapped_key_forest.hpp"
 #include "recalltree/file/mapped_weights.hpp"
 #include "recalltree/file/vote_index.hpp"
@@ -91,6 +93,7 @@ class MappedVoteStore {
       if (label < n_classes() && visit(label)) return;
   }
   const MappedWeights& predictors() const { return *predictors_; }
+  const MappedCells& cells() const { return *cells_; }
   RECALLTREE_INLINE PairGuess* find_pairs(ClassId y, std::span<const AskedKey> keys, Threads,
                                           PairGuess* found) const {
     const auto [begin, end] = range(pairs_.offsets, y, pairs_.keys.size());
@@ -203,6 +206,7 @@ class MappedVoteStore {
   void check_keys(const OneAgainstSomeConfig& config) const;
 
   std::unique_ptr<MappedWeights> predictors_;
+  std::optional<MappedCells> cells_;
   FeatureCentring centring_;
   KeyArrays<Viewed> keys_;
   PairArrays<Viewed> pairs_;

@@ -143,7 +143,7 @@ VoteShares explain_votes(const Model& model, const Rows& rows, std::size_t i,
   const bool weights_in_pairs = store.rules.weights_in_pairs;
   VoteShares out;
   for (const auto& key : row->keys) out.features.push_back(key.key);
-  if (!weights_in_pairs) {  // the predictors see what is no key, too
+  if (store.rules.has_dense_predictors) {  // these see what is no key, too
     std::vector<std::uint32_t> seen, keys;
     for (std::uint32_t j = 0; j < model.config().learner.n_features; ++j)
       if (row->x.dense.data()[j] != 0.0f) seen.push_back(j);
@@ -173,7 +173,7 @@ VoteShares explain_votes(const Model& model, const Rows& rows, std::size_t i,
       out.votes[at] = key.pull * std::sqrt(count) *
                       (scales.affinity * terms.inverse_norm + scales.share * key.rarity);
     });
-    if (weights_in_pairs) continue;
+    if (!store.rules.has_dense_predictors) continue;
     const ModelContents predictor = store.predictors().contents(y);
     for (std::size_t k = 0; k < n_features; ++k)
       out.predictors[c * n_features + k] =

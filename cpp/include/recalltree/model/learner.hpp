@@ -51,11 +51,13 @@ class Learner : public Predictor {
   // Row i will be learned after the one that is learned now: what it reads can come from memory
   // meanwhile.
   virtual void prefetch_next(const Rows&, std::size_t) const {}
+  // Learns the rows [begin, end) of a batch one after the other.
+  virtual void learn_rows(const Batch& batch, std::size_t begin, std::size_t end, Workspace& ws);
   virtual void learn_batch(const Batch& batch, Team team, bool first_pass);
-  // The same in pieces of at most so many examples. begin_piece() is called before each of them,
-  // while one thread works alone.
-  void learn_in_pieces(const Batch& batch, Team team, bool first_pass, std::size_t most,
-                       const std::function<void()>& begin_piece);
+  // The same in pieces. begin_piece() is called before each of them, while one thread works alone,
+  // and says how many examples it has at most.
+  void learn_in_pieces(const Batch& batch, Team team, bool first_pass,
+                       const std::function<std::size_t()>& begin_piece);
   // Before and after a batch, while one thread works alone.
   virtual void begin_batch(const Batch&) {}
   virtual void end_batch() {}

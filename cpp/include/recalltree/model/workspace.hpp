@@ -18,6 +18,7 @@ struct Work {
   std::uint64_t router_evaluations = 0, predictor_evaluations = 0;
   std::uint64_t progressive_evaluations = 0;  // made only to know what predict would have said
   std::uint64_t histogram_touches = 0;
+  std::uint64_t vectors_compared = 0;  // sketches that a search for the nearest classes has read
   // Of one-against-some: how often a class was asked whether it has met a key, how often it had,
   // and how often what it knows of one was changed.
   std::uint64_t pair_lookups = 0, pairs_found = 0, pairs_changed = 0;
@@ -26,6 +27,7 @@ struct Work {
     examples_learned += o.examples_learned, examples_predicted += o.examples_predicted;
     router_evaluations += o.router_evaluations, predictor_evaluations += o.predictor_evaluations;
     progressive_evaluations += o.progressive_evaluations, histogram_touches += o.histogram_touches;
+    vectors_compared += o.vectors_compared;
     pair_lookups += o.pair_lookups, pairs_found += o.pairs_found, pairs_changed += o.pairs_changed;
   }
 };

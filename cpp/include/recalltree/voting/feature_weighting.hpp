@@ -52,18 +52,22 @@ class FeatureWeighting {
   explicit FeatureWeighting(const FeatureWeightingConfig& config) : config_(config) {}
 
   // Row i, given what a store (see voting.hpp) has counted so far; `own` of that is this example
-  // itself, and left out. Shares hold no document frequencies, so that they are the same whenever
-  // an example is read.
+  // itself, and left out. Of its features the first `n_features` are keys. Shares hold no document
+  // frequencies, so that they are the same whenever an example is read.
   template <class Store>
-  void read(const Store& store, const Rows& rows, std::size_t i, double own,
+  void read(const Store& store, const Rows& rows, std::size_t i, std::size_t n_features, double own,
             std::vector<ActiveKey>& out) const {
     out.clear();
-    rows.visit(i, [&](std::uint32_t j, float x) {
+    const auto add = [&](std::uint32_t j, float x) {
       if (x == 0.0f) return;
       const float term = config_.sublinear_tf ? std::copysign(std::log1p(std::fabs(x)), x) : x;
       out.push_back({j, std::fabs(term), term});
       store.find_key(out.back());
-    });
+    };
+    if (n_features < rows.n_features)
+      rows.visit_between(i, 0, n_features, add);
+    else
+      rows.visit(i, add);
     const double examples = store.examples(), unit = store.decay_unit();
     double share_norm = 0.0, value_norm = 0.0;
     for (ActiveKey& key : out) {

@@ -16,6 +16,7 @@
 // MemoryBudget keeps what is known within its bytes.
 #pragma once
 
+#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,7 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   void begin_batch(const Batch&) override { store_.grow_to(n_classes()); }
   void end_batch() override { budget_.reach(n_classes()); }
   void learn_batch(const Batch& batch, Team team, bool first_pass) override;
+  void learn_rows(const Batch& batch, std::size_t begin, std::size_t end, Workspace& ws) override;
 
  private:
   void learn_example(const Rows& rows, std::size_t i, ClassId y, double weight,
@@ -70,8 +72,10 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   // Teaches the pairs of the example's class, and counts the example if it is new.
   void update_own_pairs(ClassId y, const PredictorStep& step, double counted, VotingWorkspace& ws);
   void count(ClassId y, double weight, double counted, VotingWorkspace& ws);
+  void teach_cells(ClassId y, double weight, double counted, VotingWorkspace& ws);
 
   PredictorStep step_of(double gradient, double weight) const;
+  bool drops_features() const { return !first_pass_ && dropout_.is_on(); }
   // Whether a class is wrong enough to learn.
   bool is_lesson(double gradient) const;
 
@@ -79,6 +83,8 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   VoteStore store_;
   MemoryBudget budget_;
   FeatureDropout dropout_;
+  // Cells are searched by several threads at once, and changed by one that is alone.
+  std::shared_mutex cells_mutex_;
   bool first_pass_ = true;
   double rate_ = 0.0;  // of this pass
 };

@@ -42,6 +42,10 @@ class OneAgainstSomePrediction : public Base {
   // Row i as the keys and the predictors see it.
   std::unique_ptr<VotingWorkspace> read_row(const Rows& rows, std::size_t i) const {
     auto ws = std::make_unique<VotingWorkspace>();
+    if (store().rules.has_cells) {
+      whiten_rows(store(), rows, 1, [i](std::size_t) { return i; }, *ws);
+      ws->dense.take_next();
+    }
     read_example(store(), rows, i, 0.0, this->n_classes_seen(), *ws);
     ask_for_all(*ws);
     return ws;
@@ -66,6 +70,10 @@ class OneAgainstSomePrediction : public Base {
 
   void score(const Rows& rows, std::size_t i, Workspace& workspace) const override {
     auto& ws = static_cast<VotingWorkspace&>(workspace);
+    if (store().rules.has_cells) {
+      if (ws.dense.is_empty()) whiten_rows(store(), rows, 1, [i](std::size_t) { return i; }, ws);
+      ws.dense.take_next();
+    }
     read_example(store(), rows, i, 0.0, this->n_classes_seen(), ws);
     find_candidates(store(), {}, ws);
     score_candidates(store(), 0, {}, ws);
@@ -77,8 +85,9 @@ class OneAgainstSomePrediction : public Base {
   // those of the rows one by one.
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& workspace,
                   const typename Base::Emit& emit) const override {
-    if (!store().rules.weights_in_pairs) return Base::score_rows(rows, begin, end, workspace, emit);
     auto& ws = static_cast<VotingWorkspace&>(workspace);
+    if (store().rules.has_cells) return score_whitened(rows, begin, end, ws, emit);
+    if (!store().rules.weights_in_pairs) return Base::score_rows(rows, begin, end, workspace, emit);
     ws.block.clear();
     for (std::size_t i = begin; i < end; ++i) {
       if (i + 1 < end) store().prefetch_row(rows, i + 1);
@@ -95,6 +104,16 @@ class OneAgainstSomePrediction : public Base {
 
  private:
   const auto& store() const { return static_cast<const Model&>(*this).store(); }
+
+  // Rows are whitened together, a few at a time.
+  void score_whitened(const Rows& rows, std::size_t begin, std::size_t end, VotingWorkspace& ws,
+                      const typename Base::Emit& emit) const {
+    for (std::size_t at = begin; at < end; at += kWhitenedTogether) {
+      const std::size_t n = std::min(kWhitenedTogether, end - at);
+      whiten_rows(store(), rows, n, [at](std::size_t k) { return at + k; }, ws);
+      Base::score_rows(rows, at, at + n, ws, emit);
+    }
+  }
 
   void score_block(VotingWorkspace& ws) const {
     // So many candidates together, and memory is told what the next ones will read.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "recalltree/base/fields.hpp"
 #include "recalltree/base/hints.hpp"
 #include "recalltree/base/intended_race.hpp"
+#include "recalltree/cells/cells.hpp"
 #include "recalltree/linear/dense_weights.hpp"
 #include "recalltree/voting/adagrad.hpp"
 #include "recalltree/voting/class_pairs.hpp"
@@ -83,6 +85,8 @@ class VoteStore {
   StableVector<ClassSums> class_sums;
   std::vector<ClassTerms> class_terms;
   VoteWeight affinity_scale, share_scale, node_scale;  // A, S and B
+  // Cells keep the biases of classes; `class_terms` has copies for ranking.
+  std::optional<Cells> own_cells;
 
   void grow_to(std::size_t n_classes);
   // Counts an example of a class. Returns how many entries of a histogram were touched.
@@ -121,6 +125,7 @@ class VoteStore {
   template <class Visit>
   void visit_frequent(Threads threads, Visit visit) const;
   const DenseWeights& predictors() const { return dense_predictors; }
+  const Cells& cells() const { return *own_cells; }
   PairGuess* find_pairs(ClassId y, std::span<const AskedKey> keys, Threads threads,
                         PairGuess* found) const;
   template <class Visit>

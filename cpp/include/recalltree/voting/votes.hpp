@@ -117,6 +117,14 @@ class Votes {
     }
   }
 
+  // What was said of a class.
+  Sums of(ClassId label) const {
+    for (std::uint32_t i = (label * 0x9E3779B1u) >> shift_;; i = (i + 1) & (slots_.size() - 1)) {
+      const Tally& found = tallies_[slots_[i]];
+      if (slots_[i] == 0 || found.label == label) return slots_[i] == 0 ? Sums{} : found.sums;
+    }
+  }
+
   // Moves the n classes for which value(class, sums) is largest into `best`, in the order in which
   // they were named first, and forgets all votes. Of equal ones the smaller classes go.
   template <class Value>

@@ -10,6 +10,7 @@
 //   find_pairs(y, keys, threads, found)   which of the keys a class may know, from `found` on,
 //   visit_pairs(y, keys, found, threads, visit)   and what: visit(position, slot, count, weight)
 //   forest, predictors()                  trees that vote (KeyForestPrediction), dense predictors
+//   cells()                               dense rows: whiten, find, score; if rules.has_cells
 //   prepare_for(n)                        before so many rows are predicted
 //   prefetch_row(rows, i), prefetch_entries(key, begin, end), prefetch_class(y), prefetch_pairs(y)
 // Two are there: VoteStore, in tables that learn, and MappedVoteStore, in the arrays of a file.
@@ -22,6 +23,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "recalltree/base/rows.hpp"
@@ -45,7 +47,7 @@ struct LeaveOut {
 // Trees and dense predictors see examples, not keys.
 template <class Store>
 bool has_linear_models(const Store& store) {
-  return !store.rules.weights_in_pairs || store.forest.n_trees() > 0;
+  return store.rules.has_dense_predictors || store.forest.n_trees() > 0;
 }
 
 // What the keys, the trees and the predictors see of row i, when so many classes are known. Nothing
@@ -56,7 +58,7 @@ void read_example(const Store& store, const Rows& rows, std::size_t i, double ow
   const VotingRules& rules = store.rules;
   ws.keys.clear();
   if (rules.features_vote || rules.weights_in_pairs)
-    rules.weighting.read(store, rows, i, own, ws.keys);
+    rules.weighting.read(store, rows, i, rules.n_key_features, own, ws.keys);
   if (!has_linear_models(store)) return;
   if (rules.config.learner.sparse) {
     ws.x.features.clear(), ws.x.values.clear();
@@ -68,6 +70,22 @@ void read_example(const Store& store, const Rows& rows, std::size_t i, double ow
     store.read_dense(rows, i, ws);
   }
   if (store.forest.n_trees() > 0) store.forest.descend(n_classes, store.decay_unit(), ws);
+}
+
+// The dense features of n rows, of which row(k) is the k-th, as cells see them.
+template <class Store, class Row>
+void whiten_rows(const Store& store, const Rows& rows, std::size_t n, Row row,
+                 VotingWorkspace& ws) {
+  const std::size_t width = store.cells().width();
+  const std::size_t first = store.rules.config.learner.sparse ? store.rules.n_key_features : 0;
+  ws.dense.begin(n, width);
+  std::fill_n(ws.dense.rows.data(), n * width, 0.0f);
+  for (std::size_t k = 0; k < n; ++k) {
+    float* const out = ws.dense.rows.data() + k * width - first;
+    rows.visit_between(row(k), first, rows.n_features,
+                       [&](std::uint32_t j, float value) { out[j] = value; });
+  }
+  store.cells().whiten(ws.dense.rows.data(), n, ws.dense.whitened.data(), ws.cells);
 }
 
 // Where features do not vote, only nodes do.
@@ -126,9 +144,41 @@ void add_votes_of_features(const Store& store, const LeaveOut& own, std::size_t 
   }
 }
 
-// The classes that the keys give the largest scores.
+// The classes that cells find, with what was voted for them.
 template <class Store>
-void find_candidates(const Store& store, const LeaveOut& own, VotingWorkspace& ws) {
+void find_near(const Store& store, VotingWorkspace& ws) {
+  const bool voted = store.rules.has_votes();
+  ws.near.clear();
+  for (const ClassId label :
+       store.cells().find(ws.dense.x, store.rules.config.max_candidates, ws.cells))
+    ws.near.push_back({label, store.terms(label).bias, voted ? ws.votes.of(label) : Sums{}});
+  ws.work.vectors_compared += std::exchange(ws.cells.search.vectors, 0);
+}
+
+// Near classes that were not voted for join the candidates.
+inline void add_near(VotingWorkspace& ws) {
+  for (const Candidate& near : ws.near) {
+    const auto voted = ws.candidates.begin() + static_cast<std::ptrdiff_t>(ws.n_voted);
+    const auto is_near = [&](const Candidate& c) { return c.label == near.label; };
+    if (std::none_of(ws.candidates.begin(), voted, is_near)) ws.candidates.push_back(near);
+  }
+}
+
+// The most frequent classes fill up where keys know too few.
+template <class Store>
+void add_frequent(const Store& store, std::size_t max_candidates, VotingWorkspace& ws) {
+  store.visit_frequent(ws.threads, [&](ClassId label) {
+    const auto voted = ws.candidates.begin() + static_cast<std::ptrdiff_t>(ws.n_voted);
+    const auto is_label = [&](const Candidate& c) { return c.label == label; };
+    if (std::none_of(ws.candidates.begin(), voted, is_label))
+      ws.candidates.push_back({label, store.terms(label).bias});
+    return ws.candidates.size() == max_candidates;
+  });
+}
+
+// The classes that the keys give the largest scores. Near ones are told what was voted for them.
+template <class Store>
+void take_voted(const Store& store, const LeaveOut& own, VotingWorkspace& ws) {
   const VotingRules& rules = store.rules;
   const std::size_t max_candidates = rules.config.max_candidates;
   const std::size_t max_entries = rules.config.max_entries;
@@ -137,20 +187,26 @@ void find_candidates(const Store& store, const LeaveOut& own, VotingWorkspace& w
   const std::size_t read = add_votes_of_nodes(store, own.y, ws);
   if (rules.features_vote)
     add_votes_of_features(store, own, max_entries - std::min(read, max_entries), ws);
+  if (rules.has_cells) find_near(store, ws);
   const VoteScales scales = scales_of_votes(store);
   ws.votes.take_best(max_candidates, ws.candidates, [&](ClassId z, const Sums& sums) {
     return scales.score(sums, terms_without(store, z, own));
   });
+}
+
+template <class Store>
+void find_candidates(const Store& store, const LeaveOut& own, VotingWorkspace& ws) {
+  const VotingRules& rules = store.rules;
+  const std::size_t max_candidates = rules.config.max_candidates;
+  if (rules.has_votes())
+    take_voted(store, own, ws);
+  else
+    ws.candidates.clear(), find_near(store, ws);
   ws.n_voted = ws.candidates.size();
-  // If the keys know too few classes, the most frequent ones fill up.
-  if (ws.n_voted < max_candidates)
-    store.visit_frequent(ws.threads, [&](ClassId label) {
-      const auto voted = ws.candidates.begin() + static_cast<std::ptrdiff_t>(ws.n_voted);
-      const auto is_label = [&](const Candidate& c) { return c.label == label; };
-      if (std::none_of(ws.candidates.begin(), voted, is_label))
-        ws.candidates.push_back({label, store.terms(label).bias});
-      return ws.candidates.size() == max_candidates;
-    });
+  if (rules.has_cells)
+    add_near(ws);
+  else if (ws.n_voted < max_candidates)
+    add_frequent(store, max_candidates, ws);
   ws.n_found = ws.candidates.size();
 }
 
@@ -258,13 +314,17 @@ void score_candidates(const Store& store, std::size_t from, const LeaveOut& own,
     ws.labels[c] = ws.candidates[c].label;
     ws.scores[c] = 0.0f;
   }
-  if (!store.rules.weights_in_pairs)
+  if (store.rules.has_dense_predictors)
     store.predictors().scores(ws.labels.data() + from, n - from, ws.x, ws.scores.data() + from,
                               ws.threads);
+  if (store.rules.has_cells)
+    store.cells().score(ws.dense.x, std::span(ws.labels).subspan(from), {own.left_out(), own.count},
+                        ws.scores.data() + from, ws.cells);
   if (!ws.keys.empty()) complete_sums(store, from, own, ws);
   const VoteScales scales = scales_of_votes(store);
   for (std::size_t c = from; c < n; ++c) {
-    const ClassTerms terms = terms_without(store, ws.labels[c], own);
+    ClassTerms terms = terms_without(store, ws.labels[c], own);
+    if (store.rules.has_cells) terms.bias = 0.0f;  // the scores of cells have it
     ws.inverse_norm[c] = terms.inverse_norm;
     ws.scores[c] += scales.score(ws.candidates[c].sums, terms);
   }

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
 
 #include "recalltree/base/config.hpp"
+#include "recalltree/cells/cells.hpp"
 #include "recalltree/voting/feature_weighting.hpp"
 
 namespace recalltree {
@@ -11,9 +15,20 @@ namespace recalltree {
 struct VotingRules {
   explicit VotingRules(const OneAgainstSomeConfig& given)
       : config(resolved(given)),
-        features_vote(config.keys == Keys::features || config.keys == Keys::both),
+        has_cells(config.keys == Keys::cells || config.keys == Keys::cells_and_trees),
+        features_vote(config.keys == Keys::features || config.keys == Keys::both ||
+                      (has_cells && given.learner.sparse)),
         weights_in_pairs(given.learner.sparse || config.keys == Keys::features),
+        has_dense_predictors(!weights_in_pairs && !has_cells),
+        n_key_features(given.learner.n_features - config.n_dense_features),
         weighting(given.weighting) {}
+
+  CellsConfig cells() const {
+    const LearnerConfig& learner = config.learner;
+    return {learner.sparse ? config.n_dense_features : learner.n_features, config.cells_read};
+  }
+  // Whether anything votes: otherwise cells alone find candidates.
+  bool has_votes() const { return features_vote || config.keys != Keys::cells; }
 
   // The unit of counts grows to 2 to this power.
   static constexpr double kMaxHalfLives = 40.0;
@@ -24,17 +39,37 @@ struct VotingRules {
   }
 
   OneAgainstSomeConfig config;  // nothing in it is automatic
+  bool has_cells;
   bool features_vote;
-  bool weights_in_pairs;  // of the linear predictors; otherwise they are rows of all features
+  bool weights_in_pairs;       // of the linear predictors, for features that were met
+  bool has_dense_predictors;   // linear predictors that are rows of all features
+  std::size_t n_key_features;  // that keys and pairs are made of; the others are for cells
   FeatureWeighting weighting;
 
  private:
   static OneAgainstSomeConfig resolved(OneAgainstSomeConfig config) {
     if (config.keys == Keys::automatic)
-      config.keys = config.learner.sparse ? Keys::features : Keys::trees;
-    if (config.max_candidates == 0)
-      config.max_candidates = config.keys == Keys::features ? 24 : 100;
+      config.keys = config.n_dense_features > 0 ? Keys::cells
+                    : config.learner.sparse     ? Keys::features
+                                                : Keys::trees;
+    if (config.max_candidates == 0) config.max_candidates = candidates_of(config.keys);
+    check(config);
     return config;
+  }
+  static std::uint32_t candidates_of(Keys keys) {
+    if (keys == Keys::features) return 24;
+    return keys == Keys::cells || keys == Keys::cells_and_trees ? 32 : 100;
+  }
+  static void check(const OneAgainstSomeConfig& config) {
+    const bool has_cells = config.keys == Keys::cells || config.keys == Keys::cells_and_trees;
+    const auto refuse = [](const char* why) {
+      throw std::invalid_argument(std::string("n_dense_features: ") + why);
+    };
+    if (config.n_dense_features > config.learner.n_features) refuse("there are not so many");
+    if (config.n_dense_features > 0 && !config.learner.sparse) refuse("rows are dense");
+    if (config.n_dense_features > 0 && !has_cells) refuse("these keys have no cells");
+    if (has_cells && config.learner.sparse && config.n_dense_features == 0)
+      refuse("cells need a dense block");
   }
 };
 

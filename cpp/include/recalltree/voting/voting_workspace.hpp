@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "recalltree/cells/cells.hpp"
 #include "recalltree/model/workspace.hpp"
 #include "recalltree/voting/feature_dropout.hpp"
 #include "recalltree/voting/feature_weighting.hpp"
@@ -77,6 +78,27 @@ struct Promise {
   }
 };
 
+// Rows that are whitened at a time.
+inline constexpr std::size_t kWhitenedTogether = 32;
+
+// Dense rows for cells, as they came and whitened: a block of them, of which one is at hand.
+struct WhitenedRows {
+  AlignedFloats rows, whitened;
+  std::size_t width = 0, n = 0, next = 0;
+  const float *row = nullptr, *x = nullptr;
+
+  // Room for n rows.
+  void begin(std::size_t n_rows, std::size_t row_width) {
+    rows.reserve(n_rows * row_width), whitened.reserve(n_rows * row_width);
+    width = row_width, n = n_rows, next = 0;
+  }
+  void take_next() {
+    row = rows.data() + next * width, x = whitened.data() + next * width;
+    ++next;
+  }
+  bool is_empty() const { return next == n; }
+};
+
 struct VotingWorkspace : Workspace {
   FeatureDropout::Row row;  // that is learned without some of its features
   std::vector<ActiveKey> keys;
@@ -90,9 +112,12 @@ struct VotingWorkspace : Workspace {
   std::vector<Hyperplane> hyperplanes;  // by tree and place, as far as they were asked for
   Votes votes;
   std::vector<Candidate> candidates;
-  std::size_t n_voted = 0;          // candidates that some key voted for; the others fill up
-  std::size_t n_found = 0;          // all these together; the example's class may come after them
+  std::size_t n_voted = 0;  // candidates that some key voted for; then near ones, or frequent ones
+  std::size_t n_found = 0;  // all these together; the example's class may come after them
   std::vector<float> inverse_norm;  // by candidate
+  WhitenedRows dense;               // for cells
+  std::vector<Candidate> near;      // that cells found
+  Cells::Scratch cells;
   RowBlock block;
   // Learning. By candidate, and by candidate that is wrong enough to learn.
   std::vector<double> gradient;
