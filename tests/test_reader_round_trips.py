@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recalltree.readers import open_rows
+from recalltree.label_lists import LabelLists
+from recalltree.readers import open_rows, write_rows
 
 N_FEATURES = 64
 bits = st.integers(0, 2**32 - 1).map(lambda b: np.uint32(b).view(np.float32))
@@ -157,6 +158,73 @@ def test_fasttext(rows, end, piece):
         }
 
 
+# Labels that have no comma, so that one can stand between them.
+names = words.filter(lambda word: "," not in word)
+
+
+@pytest.mark.parametrize("format", ["svmlight", "xc", "vw"])
+@given(rows_of_numbers, st.data(), ends, pieces)
+@settings(deadline=None)
+def test_several_labels(format, rows, data, end, piece):
+    kind = data.draw(st.sampled_from([integers, names]))
+    least = 0 if format == "xc" else 1  # a row of svmlight has a label or a feature
+    labels = [data.draw(st.lists(kind, min_size=least, max_size=4, unique=True)) for _ in rows]
+    if data.draw(st.booleans()):  # written by the package
+        file = io.BytesIO()
+        write_rows(file, dense(rows), LabelLists(*flat(labels)), format)
+        text = file.getvalue()
+    else:
+        text = end.join(by_hand(format, rows, labels))
+    _, batches = read(
+        text,
+        piece,
+        format=format,
+        n_features=N_FEATURES,
+        label_type="int" if kind is integers else "str",
+        multilabel="any",
+    )
+    X, y = stack(batches)
+    expected = dense(rows)
+    assert (X + 0.0).tobytes() == (expected + 0.0).tobytes()  # zeros are not all written
+    assert y == labels
+
+
+def flat(lists):
+    values = np.empty(sum(map(len, lists)), dtype=object)
+    values[:] = [label for row in lists for label in row]
+    return values, np.cumsum([0, *map(len, lists)])
+
+
+def by_hand(format, rows, labels):
+    lines = [f"{len(rows)} {N_FEATURES} 9"] if format == "xc" else []
+    for row, own in zip(rows, labels, strict=True):
+        pairs = [f"{j + (format == 'svmlight')}:{written(v)}" for j, v in row.items()]
+        lines.append(" ".join([",".join(map(str, own)), *bar(format), *pairs]))
+        lines[-1] += " "  # a row of nothing but a blank
+    return lines
+
+
+def bar(format):
+    return ["|"] if format == "vw" else []
+
+
+@given(
+    st.lists(st.tuples(st.lists(words, max_size=4, unique=True), words), min_size=1, max_size=6),
+    ends,
+    pieces,
+)
+@settings(deadline=None)
+def test_several_labels_of_fasttext(rows, end, piece):
+    def is_word(word):
+        return not word.startswith("__label__") and not any(c.isspace() for c in word)
+
+    rows = [(labels, word) for labels, word in rows if is_word(word)]
+    rows = rows or [(["a"], "word")]
+    lines = [" ".join([word, *(f"__label__{label}" for label in labels)]) for labels, word in rows]
+    _, batches = read(end.join(lines), piece, format="fasttext", multilabel="any")
+    assert stack(batches)[1] == [labels for labels, _ in rows]
+
+
 tables = st.lists(st.tuples(words, numbers, numbers), min_size=1, max_size=8)
 
 
@@ -175,6 +243,30 @@ def columnar(rows, format):
 
     labels, a, b = zip(*rows, strict=True)
     table = pa.table({"y": labels, "a": pa.array(a, pa.float32()), "b": pa.array(b, pa.float32())})
+    sink = io.BytesIO()
+    if format == "parquet":
+        pyarrow.parquet.write_table(table, sink)
+    else:
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    return sink.getvalue()
+
+
+def lists_of(rows, format):
+    """Tables with a column of lists, or of text between semicolons."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    labels, a = zip(*rows, strict=True)
+    if format in ("csv", "tsv"):
+        quote, delimiter = ('"', ",") if format == "csv" else ("", "\t")
+        cells = [(";".join(own), written(x)) for own, x in rows]
+        lines = [("y", "a"), *cells]
+        return "".join(delimiter.join(quote + c + quote for c in line) + "\n" for line in lines)
+    if format == "jsonl":
+        return "\n".join(json.dumps({"y": own, "a": float(x)}) for own, x in rows)
+    column = pa.array(labels, pa.list_(pa.string()))
+    table = pa.table({"y": column, "a": pa.array(a, pa.float32())})
     sink = io.BytesIO()
     if format == "parquet":
         pyarrow.parquet.write_table(table, sink)
@@ -211,3 +303,32 @@ def test_tables(format, rows, piece):
     X, y = stack(batches)
     assert y == [label for label, _, _ in rows]
     assert X.tobytes() == np.float32([[a, b] for _, a, b in rows]).tobytes()
+
+
+# Blanks around labels are no part of them, and a semicolon separates them.
+plain_names = words.filter(lambda word: ";" not in word and '"' not in word)
+
+
+@pytest.mark.parametrize("format", WRITERS)
+@given(
+    rows=st.lists(
+        st.tuples(st.lists(plain_names, max_size=4, unique=True), numbers), min_size=1, max_size=8
+    ),
+    piece=pieces,
+)
+@settings(deadline=None)
+def test_several_labels_of_tables(format, rows, piece):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra: arrow)")
+    _, batches = read(
+        lists_of(rows, format),
+        piece,
+        format=format,
+        label_column="y",
+        label_type="str",
+        multilabel="any",
+        label_separator=";" if format in ("csv", "tsv") else None,
+        numeric_columns=["a"],
+    )
+    X, y = stack(batches)
+    assert y == [labels for labels, _ in rows]
+    assert X.tobytes() == np.float32([[a] for _, a in rows]).tobytes()

@@ -30,7 +30,7 @@ struct Names<LabelKind> {
 };
 template <>
 struct Names<Multilabel> {
-  static constexpr const char* of[] = {"refuse", "first", "each"};
+  static constexpr const char* of[] = {"refuse", "first", "each", "all"};
 };
 
 namespace {
@@ -105,6 +105,8 @@ nb::object take(TextParser& parser, bool flush) {
   out["indices"] = to_numpy(std::move(batch.indices));
   out["values"] = to_numpy(std::move(batch.values));
   out["labels"] = nb::none();
+  out["label_offsets"] = nb::none();
+  if (parser.has_label_lists()) out["label_offsets"] = to_numpy(std::move(batch.label_offsets));
   if (batch.any_labelled) {
     if (parser.label_kind() == LabelKind::kInteger)
       out["labels"] = to_numpy(std::move(batch.integer_labels));
@@ -138,16 +140,14 @@ void bind_text_parser(nb::module_& m) {
              const std::string& multilabel, bool require_labels, bool stop_at_bad_row,
              std::uint32_t n_features, bool zero_based, std::vector<std::string> quadratic,
              std::size_t ngrams, std::string label_prefix) {
-            auto line_format = make_line_format(
-                format,
-                {n_features, zero_based, std::move(quadratic), ngrams, std::move(label_prefix)},
-                space.get());
-            const TextOptions options{batch_rows,
-                                      max_line_bytes,
-                                      parse<LabelKind>(label_type),
-                                      parse<Multilabel>(multilabel),
-                                      require_labels,
-                                      stop_at_bad_row};
+            const auto several = parse<Multilabel>(multilabel);
+            auto line_format =
+                make_line_format(format,
+                                 {n_features, zero_based, std::move(quadratic), ngrams,
+                                  std::move(label_prefix), several != Multilabel::kRefuse},
+                                 space.get());
+            const TextOptions options{batch_rows, max_line_bytes, parse<LabelKind>(label_type),
+                                      several,    require_labels, stop_at_bad_row};
             new (self) TextParser(options, std::move(space), std::move(line_format));
           },
           "format"_a, "space"_a.none(), nb::kw_only(), "batch_rows"_a, "max_line_bytes"_a,

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,15 +44,46 @@ inline TextOptions text_options(const Input& input) {
   options.require_labels = input.option(1);
   if (input.option(2)) options.labels = LabelKind::kString;
   if (input.option(3)) options.multilabel = Multilabel::kEach;
+  if (input.option(7)) options.multilabel = Multilabel::kAll;
   return options;
 }
 
-inline void check_batch(const RowBatch& batch, std::size_t n_features) {
+inline bool several_labels(const Input& input) { return input.option(3) || input.option(7); }
+
+// The labels of a batch: one of each kind per row, or lists of one kind.
+inline void check_labels(const RowBatch& batch, bool lists) {
+  const std::size_t n = batch.size(), n_strings = batch.string_labels.ends.size();
+  const auto& integers = batch.integer_labels;
+  for (std::size_t i = 0; i < n_strings; ++i)
+    require(find_invalid_utf8(batch.string_labels[i]) == nullptr, "labels are UTF-8");
+  if (!lists) {
+    require(integers.size() == n && n_strings == n, "there is one label per row");
+    return;
+  }
+  const auto& offsets = batch.label_offsets;
+  require(offsets.size() == n + 1 && offsets.front() == 0, "there is one list per row");
+  require(integers.empty() || n_strings == 0, "labels are integers or strings");
+  require(static_cast<std::size_t>(offsets.back()) == integers.size() + n_strings,
+          "lists have all labels");
+  for (std::size_t i = 0; i < n; ++i) {
+    require(offsets[i] <= offsets[i + 1], "lists follow one another");
+    require(batch.labelled[i] == (offsets[i] < offsets[i + 1]), "rows with labels are labelled");
+    std::set<std::int64_t> numbers;
+    std::set<std::string_view> names;
+    for (auto k = static_cast<std::size_t>(offsets[i]);
+         k < static_cast<std::size_t>(offsets[i + 1]); ++k)
+      require(n_strings == 0 ? numbers.insert(integers[k]).second
+                             : names.insert(batch.string_labels[k]).second,
+              "a row has a label once");
+  }
+}
+
+inline void check_batch(const RowBatch& batch, std::size_t n_features, bool lists) {
   const std::size_t n = batch.size();
   require(n > 0, "a batch is not empty");
-  require(batch.weights.size() == n && batch.labelled.size() == n && batch.tags.ends.size() == n &&
-              batch.integer_labels.size() == n && batch.string_labels.ends.size() == n,
+  require(batch.weights.size() == n && batch.labelled.size() == n && batch.tags.ends.size() == n,
           "there is one of everything per row");
+  check_labels(batch, lists);
   require(batch.indices.size() == batch.values.size() &&
               static_cast<std::size_t>(batch.indptr.back()) == batch.indices.size(),
           "entries have an index and a value");
@@ -64,7 +96,6 @@ inline void check_batch(const RowBatch& batch, std::size_t n_features) {
       require(std::isfinite(batch.values[k]), "values are finite");
     }
     require(std::isfinite(batch.weights[i]) && batch.weights[i] >= 0.0f, "weights are weights");
-    require(find_invalid_utf8(batch.string_labels[i]) == nullptr, "labels are UTF-8");
     require(find_invalid_utf8(batch.tags[i]) == nullptr, "tags are UTF-8");
   }
 }
@@ -80,13 +111,14 @@ inline std::string read_all(TextParser& parser, std::string_view text, std::size
   const auto take = [&](bool flush) {
     RowBatch batch;
     while (parser.take(batch, flush)) {
-      check_batch(batch, n_features);
+      check_batch(batch, n_features, parser.has_label_lists());
       add(batch.indptr.data(), batch.indptr.size() * sizeof(batch.indptr[0]));
       add(batch.indices.data(), batch.indices.size() * sizeof(batch.indices[0]));
       add(batch.values.data(), batch.values.size() * sizeof(batch.values[0]));
       add(batch.weights.data(), batch.weights.size() * sizeof(batch.weights[0]));
       add(batch.integer_labels.data(), batch.integer_labels.size() * sizeof(std::int64_t));
       add(batch.string_labels.text.data(), batch.string_labels.text.size());
+      add(batch.label_offsets.data(), batch.label_offsets.size() * sizeof(std::int64_t));
       add(batch.tags.text.data(), batch.tags.text.size());
       add(batch.labelled.data(), batch.labelled.size());
     }

@@ -8,6 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto space = std::make_shared<FeatureSpace>(n_features, input.option(4), input.option(5));
     FormatOptions options;
     if (input.option(6)) options.quadratic = {"ab", "aa", "  "};
+    options.several_labels = fuzz::several_labels(input);
     auto format = make_line_format("vw", options, space.get());
     return std::make_unique<TextParser>(fuzz::text_options(input), space, std::move(format));
   });

@@ -7,7 +7,7 @@ namespace recalltree {
 using MakeFormat = std::unique_ptr<LineFormat>(FormatOptions&&, FeatureSpace*);
 
 // Each is defined in the file of its format.
-MakeFormat make_svmlight_format, make_vowpal_format, make_fasttext_format;
+MakeFormat make_svmlight_format, make_xc_format, make_vowpal_format, make_fasttext_format;
 
 namespace {
 
@@ -18,6 +18,7 @@ struct KnownFormat {
 // A new format adds a line here, and one in recalltree/readers/formats.py.
 constexpr KnownFormat kFormats[] = {
     {"svmlight", make_svmlight_format},
+    {"xc", make_xc_format},
     {"vw", make_vowpal_format},
     {"fasttext", make_fasttext_format},
 };

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "recalltree/text/line_scanner.hpp"
@@ -23,6 +25,24 @@ const char* read_integer(std::string_view label, std::int64_t& value) {
   if (range == Range::kNotIntegral) return "is not an integral number";
   if (range == Range::kTooLarge) return "is too large for a 64-bit integer";
   return nullptr;
+}
+
+// Keeps the first of those that are equal.
+template <class T>
+void keep_distinct(std::vector<T>& values, std::vector<std::uint32_t>& order) {
+  const bool ascending =
+      std::adjacent_find(values.begin(), values.end(), std::greater_equal<T>()) == values.end();
+  if (ascending) return;
+  order.resize(values.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&values](std::uint32_t a, std::uint32_t b) {
+    return values[a] != values[b] ? values[a] < values[b] : a < b;
+  });
+  const auto equal = [&values](std::uint32_t a, std::uint32_t b) { return values[a] == values[b]; };
+  order.erase(std::unique(order.begin(), order.end(), equal), order.end());
+  std::sort(order.begin(), order.end());
+  for (std::size_t k = 0; k < order.size(); ++k) values[k] = values[order[k]];
+  values.resize(order.size());
 }
 
 }  // namespace
@@ -69,6 +89,7 @@ void TextParser::end_file() {
   at_file_start_ = true;
   line_ = 0;
   ++file_;
+  format_->end_file();
 }
 
 bool TextParser::take(RowBatch& batch, bool flush) {
@@ -109,7 +130,10 @@ void TextParser::read_row(std::string_view line) {
   if (n_copies * row_.columns.size() > kMaxEntries)
     throw BadRow(line.data(), "too many features times labels in one row");
   if (space_) space_->weigh(row_);  // from here on nothing is refused
-  append_row(n_copies);
+  if (has_label_lists())
+    append_label_list();
+  else
+    append_row(n_copies);
 }
 
 // Checks the labels and returns how often the row is to be repeated, once for each label.
@@ -120,12 +144,13 @@ std::size_t TextParser::read_labels(std::string_view line) {
                                                : "the row has no label; a word that touches '|' "
                                                  "is a tag: put a space before '|'");
   if (labels.size() > 1 && options_.multilabel == Multilabel::kRefuse)
-    throw BadRow(labels[1].data(), "a second label; pass multilabel='first' or 'each'");
+    throw BadRow(labels[1].data(), "a second label; pass multilabel='all', 'first' or 'each'");
   const bool each = options_.multilabel == Multilabel::kEach && labels.size() > 1;
   const std::size_t n_copies = each ? labels.size() : 1;
-  integers_.assign(n_copies, 0);
+  const std::size_t n_kept = has_label_lists() ? labels.size() : n_copies;
+  integers_.assign(n_kept, 0);
   LabelKind kind = next_kind_ = options_.labels;
-  for (std::size_t i = 0; i < std::min(n_copies, labels.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(n_kept, labels.size()); ++i) {
     if (kind == LabelKind::kString) break;
     const char* const wrong = read_integer(labels[i], integers_[i]);
     if (wrong != nullptr && kind == LabelKind::kInteger)
@@ -134,6 +159,12 @@ std::size_t TextParser::read_labels(std::string_view line) {
     kind = wrong == nullptr ? LabelKind::kInteger : LabelKind::kString;
   }
   if (!labels.empty()) next_kind_ = kind;
+  if (has_label_lists()) {
+    if (next_kind_ == LabelKind::kInteger)
+      keep_distinct(integers_, order_);
+    else
+      keep_distinct(row_.labels, order_);
+  }
   return n_copies;
 }
 
@@ -151,6 +182,28 @@ void TextParser::append_row(std::size_t n_copies) {
     if (current_.size() >= options_.batch_rows || current_.indices.size() >= kMaxEntries)
       full_.push_back(std::exchange(current_, {}));
   }
+}
+
+// Labels are integers, or strings, from the first one on: a batch has the ones or the others.
+void TextParser::append_label_list() {
+  options_.labels = next_kind_;
+  current_.append(row_);
+  auto& offsets = current_.label_offsets;
+  if (options_.labels == LabelKind::kInteger) {
+    current_.integer_labels.insert(current_.integer_labels.end(), integers_.begin(),
+                                   integers_.end());
+    offsets.push_back(static_cast<std::int64_t>(current_.integer_labels.size()));
+  } else {
+    for (const std::string_view label : row_.labels) current_.string_labels.append(label);
+    offsets.push_back(static_cast<std::int64_t>(current_.string_labels.ends.size()));
+  }
+  const bool labelled = offsets.back() > offsets.end()[-2];
+  current_.labelled.push_back(labelled);
+  current_.any_labelled |= labelled;
+  current_.all_labelled &= labelled;
+  const std::size_t n_entries = std::max(current_.indices.size(), current_.n_labels());
+  if (current_.size() >= options_.batch_rows || n_entries >= kMaxEntries)
+    full_.push_back(std::exchange(current_, {}));
 }
 
 void TextParser::refuse(std::string_view line, const BadRow& bad) {

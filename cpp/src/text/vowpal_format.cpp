@@ -25,8 +25,9 @@ class VowpalFormat final : public LineFormat {
  public:
   // Each of quadratic is two characters: the products of all features of namespaces that begin
   // with the first and all of namespaces that begin with the second are features, too.
-  VowpalFormat(FeatureSpace& space, std::vector<std::string> quadratic)
-      : space_(&space), quadratic_(std::move(quadratic)) {}
+  // several_labels: the label is label,label,...
+  VowpalFormat(FeatureSpace& space, std::vector<std::string> quadratic, bool several_labels)
+      : space_(&space), quadratic_(std::move(quadratic)), several_labels_(several_labels) {}
   bool parse(std::string_view line, Row& row) override;
 
  private:
@@ -46,6 +47,7 @@ class VowpalFormat final : public LineFormat {
 
   FeatureSpace* space_;
   std::vector<std::string> quadratic_;
+  bool several_labels_;
   std::vector<Feature> features_;  // of the current line, if products are made of them
   std::vector<const Feature*> first_, second_;
   std::string name_;
@@ -84,7 +86,11 @@ void VowpalFormat::read_label(std::string_view section, Row& row) const {
     throw BadRow(words[2].data(),
                  "a label and an importance weight are all that multiclass "
                  "examples have before the tag");
-  if (n > 0) row.labels.push_back(words[0]);
+  if (n == 0) return;
+  if (several_labels_)
+    split_labels(words[0], row.labels);
+  else
+    row.labels.push_back(words[0]);
   if (n < 2) return;
   const char* const weight = words[1].data();
   const char* const weight_end = weight + words[1].size();
@@ -178,7 +184,8 @@ void VowpalFormat::add_product(const Feature& a, const Feature& b, Row& row) {
 std::unique_ptr<LineFormat> make_vowpal_format(FormatOptions&& options, FeatureSpace* space) {
   for (const std::string& pair : options.quadratic)
     if (pair.size() != 2) throw std::invalid_argument("quadratic: two bytes each");
-  return std::make_unique<VowpalFormat>(*space, std::move(options.quadratic));
+  return std::make_unique<VowpalFormat>(*space, std::move(options.quadratic),
+                                        options.several_labels);
 }
 
 }  // namespace recalltree

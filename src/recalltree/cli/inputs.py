@@ -109,5 +109,6 @@ def open_like(
         options.pop("n_features", None)
     if options and given.get("format", options["format"]) != options["format"]:
         # Another format has options of its own; what all formats share stays.
-        options = {n: v for n, v in options.items() if n in ("label_type", "dense", "n_features")}
+        shared = ("label_type", "multilabel", "dense", "n_features")
+        options = {n: v for n, v in options.items() if n in shared}
     return open_rows(list(paths), **{**options, **given, **more})

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from recalltree.readers.batches import Batch
     from recalltree.readers.open import open_rows
     from recalltree.readers.reader import RowReader
+    from recalltree.readers.write import write_rows
 
 __all__ = [
     "BadRowError",
@@ -34,7 +35,11 @@ __all__ = [
     "OneReadError",
     "RowReader",
     "open_rows",
+    "write_rows",
 ]
 
 # The command line needs the table of parameters alone to show its help.
-__getattr__ = lazy_names(__name__, {"Batch": "batches", "RowReader": "reader", "open_rows": "open"})
+__getattr__ = lazy_names(
+    __name__,
+    {"Batch": "batches", "RowReader": "reader", "open_rows": "open", "write_rows": "write"},
+)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from recalltree.label_lists import LabelLists
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -18,9 +20,10 @@ class Batch:
     ----------
     X : csr_matrix or ndarray of shape (n, n_features), float32
         The columns of a sparse row are sorted, each at most once.
-    y : ndarray of shape (n,) or None
+    y : ndarray of shape (n,), LabelLists of n rows, or None
         Integers (int64) or strings (object). If labels are not required: None where a row has
-        none, and None altogether where no row has.
+        none, and None altogether where no row has. Rows that may have several labels have lists,
+        empty where a row has none.
     sample_weight : ndarray of shape (n,), float32, or None
         None if no row of the batch says how important it is.
     tags : ndarray of shape (n,), object, or None
@@ -28,7 +31,7 @@ class Batch:
     """
 
     X: Any
-    y: NDArray[Any] | None
+    y: NDArray[Any] | LabelLists | None
     sample_weight: NDArray[np.float32] | None = None
     tags: NDArray[np.object_] | None = None
 
@@ -60,7 +63,9 @@ def from_text(taken: dict[str, Any], n_features: int, dense: bool) -> Batch:
     X = sparse_rows(taken["indptr"], taken["indices"], taken["values"], n_features)
     labels, labelled, tags = taken["labels"], taken["labelled"], taken["tags"]
     y = objects(labels) if isinstance(labels, list) else labels
-    if y is not None and labelled is not None:
+    if (offsets := taken["label_offsets"]) is not None:
+        y = LabelLists(objects([]) if y is None else y, offsets)
+    elif y is not None and labelled is not None:
         y = y.astype(object)
         y[labelled == 0] = None
     return Batch(

@@ -1,4 +1,4 @@
-"""Columns of tables -> numbers, labels and text, and which cells are none."""
+"""Columns of tables -> numbers and text, and which cells are none."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from recalltree._core import check_text, parse_floats, parse_integers
+from recalltree._core import check_text, parse_floats
 
-_REASONS = {
+REASONS = {
     1: "not a finite decimal number",
     2: "too large",
     3: "not an integral number",
     4: "not text in UTF-8",
 }
 _SHOWN = 60
-_MAX_EXACT_FLOAT = 2.0**53  # integers beyond it are not all floats
 
 
 @dataclass
@@ -37,7 +36,7 @@ class BadCells:
 
     def add_status(self, status: NDArray[np.uint8], column: str, array: pa.Array) -> None:
         """Add the cells that the core refused."""
-        for code, reason in _REASONS.items():
+        for code, reason in REASONS.items():
             self.add(np.flatnonzero(status == code), column, reason, array)
 
 
@@ -55,6 +54,11 @@ def is_text(array: pa.Array) -> bool:
         pa.types.is_large_binary,
     )
     return any(check(array.type) for check in of_text)
+
+
+def is_list(array: pa.Array) -> bool:
+    """Return whether an array holds lists."""
+    return "list" in str(array.type).split("<", 1)[0]
 
 
 def plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -110,81 +114,6 @@ def texts(array: pa.Array, name: str, bad: BadCells) -> pa.Array:
         raise ValueError(f"column {name!r} holds {array.type}, not text")
     bad.add_status(check_text(*buffers(array)), name, array)
     return array
-
-
-class Labels:
-    """The labels of a table: integers or strings, which the first of them decides."""
-
-    def __init__(self, label_type: str, required: bool) -> None:
-        self.label_type = label_type
-        self._required = required
-
-    def read(self, array: pa.Array, name: str, bad: BadCells) -> NDArray[Any]:
-        """Return cells as labels, None where there is none (which may be bad).
-
-        What labels are is decided by ``decide``, for the rows that are not bad.
-        """
-        missing = array.is_null().to_numpy(zero_copy_only=False)
-        if self._required:
-            bad.add(np.flatnonzero(missing), name, "a missing label", array)
-        if pa.types.is_null(array.type):
-            return np.full(len(array), None, dtype=object)
-        y = (
-            self._as_strings(array, name, bad)
-            if is_text(array)
-            else self._as_integers(array, name, bad)
-        )
-        y[missing] = None
-        return y
-
-    def decide(self, y: NDArray[Any]) -> None:
-        """Let the first label say what labels are, if nothing else did."""
-        if self.label_type == "auto":
-            first = next((label for label in y.tolist() if label is not None), None)
-            if first is not None:
-                self.label_type = "int" if isinstance(first, int) else "str"
-
-    def _as_strings(self, array: pa.Array, name: str, bad: BadCells) -> NDArray[Any]:
-        missing = array.is_null().to_numpy(zero_copy_only=False)
-        cells = buffers(array)
-        status = check_text(*cells)
-        bad.add_status(np.where(missing, 0, status).astype(np.uint8), name, array)
-        if self._required:
-            empty = np.flatnonzero(np.diff(cells[0]) == 0)
-            bad.add(empty, name, "an empty label", array)
-        integers, no_integer = parse_integers(*cells)
-        kind = self.label_type
-        if kind == "auto":
-            good = [i for i in np.flatnonzero(~missing).tolist() if i not in bad.found]
-            kind = "int" if good and not no_integer[good[0]] else "str"
-        if kind == "int":
-            refused = np.where(missing, 0, no_integer).astype(np.uint8)
-            for code, reason in _REASONS.items():
-                reason = f"the label is {reason} as the labels before it are; pass label_type='str'"
-                bad.add(np.flatnonzero(refused == code), name, reason, array)
-            return integers.astype(object)
-        readable = pc.if_else(pa.array(status == 0), array.cast(pa.large_binary()), b"")
-        return readable.cast(pa.large_string()).to_numpy(zero_copy_only=False).astype(object)
-
-    def _as_integers(self, array: pa.Array, name: str, bad: BadCells) -> NDArray[Any]:
-        if pa.types.is_boolean(array.type):
-            array = array.cast(pa.uint8())
-        if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
-            raise ValueError(f"column {name!r} holds {array.type}, which is no label")
-        given = pc.fill_null(array, 0).to_numpy(zero_copy_only=False)
-        if given.dtype.kind == "f":
-            with np.errstate(invalid="ignore"):
-                exact = (np.floor(given) == given) & (np.abs(given) <= _MAX_EXACT_FLOAT)
-            bad.add(np.flatnonzero(~exact), name, "the label is not an integral number", array)
-            given = np.where(exact, given, 0)
-        elif given.dtype == np.uint64:
-            large = given > np.iinfo(np.int64).max
-            bad.add(np.flatnonzero(large), name, "too large for a 64-bit integer", array)
-            given = np.where(large, 0, given)
-        integers = given.astype(np.int64)
-        if self.label_type == "str":
-            return integers.astype(str).astype(object)
-        return integers.astype(object)
 
 
 def good_rows(n_rows: int, bad: BadCells) -> NDArray[np.int64]:

@@ -9,7 +9,15 @@ from pathlib import PurePath
 from recalltree.readers.sources import Source
 
 _WORDS = ("features", "ngrams", "weighting")
-_TABLE = ("label_column", "text_column", "numeric_columns", "weight_column", "lowercase", *_WORDS)
+_TABLE = (
+    "label_column",
+    "label_separator",
+    "text_column",
+    "numeric_columns",
+    "weight_column",
+    "lowercase",
+    *_WORDS,
+)
 
 
 @dataclass(frozen=True)
@@ -22,6 +30,8 @@ class Format:
     is_table: bool = False
     named_features: bool = False  # features have names, of which columns are made
     indexed_features: bool = False  # features have numbers
+    has_header: bool = False  # files begin with the numbers of rows, features and labels
+    has_label_lists: bool = False  # a table whose columns may hold lists
     string_labels: bool = False  # labels are strings unless the user says otherwise
     magic: tuple[bytes, ...] = ()  # first bytes of a file
     first_line: bytes | None = None  # the regular expression that it matches
@@ -46,22 +56,45 @@ _ALL = (
     Format(
         "fasttext",
         (".ft", ".fasttext"),
-        ("label_prefix", "multilabel", *_WORDS),
+        ("label_prefix", *_WORDS),
         named_features=True,
         string_labels=True,
         first_line=rb"__label__",
     ),
+    Format(
+        "xc",
+        (".xc",),
+        (),
+        indexed_features=True,
+        has_header=True,
+        first_line=rb"\d+\s+\d+\s+\d+$",
+    ),
     Format("csv", (".csv",), _TABLE, is_table=True),
     Format("tsv", (".tsv",), _TABLE, is_table=True),
-    Format("parquet", (".parquet",), _TABLE, is_table=True, magic=(b"PAR1",)),
+    Format(
+        "parquet",
+        (".parquet",),
+        _TABLE,
+        is_table=True,
+        has_label_lists=True,
+        magic=(b"PAR1",),
+    ),
     Format(
         "arrow",
         (".arrow", ".arrows", ".feather"),
         _TABLE,
         is_table=True,
+        has_label_lists=True,
         magic=(b"ARROW1", b"\xff\xff\xff\xff"),
     ),
-    Format("jsonl", (".jsonl", ".ndjson"), _TABLE, is_table=True, first_line=rb"\{"),
+    Format(
+        "jsonl",
+        (".jsonl", ".ndjson"),
+        _TABLE,
+        is_table=True,
+        has_label_lists=True,
+        first_line=rb"\{",
+    ),
 )
 FORMATS = {format_.name: format_ for format_ in _ALL}
 
@@ -123,9 +156,28 @@ def guess_format(head: bytes) -> str | None:
     for format_ in _ALL:
         if format_.magic and head.startswith(format_.magic):
             return format_.name
-    lines = (line.strip() for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n"))
-    line = next((line for line in lines if line and not line.startswith(b"#")), b"")
+    line = _first_line(head)
     for format_ in _ALL:
         if format_.first_line is not None and re.match(format_.first_line, line):
             return format_.name
     return None
+
+
+def _first_line(head: bytes) -> bytes:
+    lines = (line.strip() for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n"))
+    return next((line for line in lines if line and not line.startswith(b"#")), b"")
+
+
+def n_features_in_headers(sources: list[Source]) -> int | None:
+    r"""Return how many features the headers of files say that there are, None if none says it.
+
+    Examples
+    --------
+    >>> import io
+    >>> from recalltree.readers.formats import n_features_in_headers
+    >>> from recalltree.readers.sources import find_sources
+    >>> n_features_in_headers(find_sources(io.BytesIO(b"2 101 7\n3,5 0:1 100:2\n4 7:1\n")))
+    101
+    """
+    found = [re.fullmatch(rb"\d+\s+(\d+)\s+\d+", _first_line(source.head())) for source in sources]
+    return max((int(header[1]) for header in found if header), default=0) or None

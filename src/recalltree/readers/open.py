@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recalltree.parameters import defaults_of, list_choices
-from recalltree.readers.formats import FORMATS, format_of
+from recalltree.readers.formats import FORMATS, format_of, n_features_in_headers
 from recalltree.readers.options import RowOptions, check_options
 from recalltree.readers.parameters import ROWS
 from recalltree.readers.reader import RowReader
@@ -35,6 +35,7 @@ def open_rows(
     label_prefix: str = _DEFAULT["label_prefix"],
     multilabel: str = _DEFAULT["multilabel"],
     label_column: str | None = _DEFAULT["label_column"],
+    label_separator: str | None = _DEFAULT["label_separator"],
     text_column: str | Sequence[str] | None = _DEFAULT["text_column"],
     numeric_columns: Sequence[str] | None = _DEFAULT["numeric_columns"],
     weight_column: str | None = _DEFAULT["weight_column"],
@@ -61,7 +62,8 @@ def open_rows(
         were given, leave it out and count it, or do so with a `BadRowWarning` (for the first ten).
     n_features : int, default=None
         How many features there are: an svmlight index or the size of a dictionary beyond it makes
-        a bad row. By default ``2**bits``. With columns of numbers, the features of text alone.
+        a bad row. By default ``2**bits``, or what the headers of xc files say. With columns of
+        numbers, the features of text alone.
     bits : int, default=18
         For ``n_features=2**bits``, which hashed features need.
     label_type : {"auto", "int", "str"}
@@ -85,11 +87,17 @@ def open_rows(
         the rows so far.
     label_prefix : str, default="__label__"
         fasttext: what labels begin with.
-    multilabel : {"refuse", "first", "each"}
-        fasttext: a row with several labels is a bad row, is a row of the first of them, or is as
-        many rows as it has labels.
+    multilabel : {"refuse", "all", "any", "first", "each"}
+        ``"refuse"``: a row with several labels is a bad row (in svmlight and vw, where commas
+        separate labels, it is a row with a comma in its label). ``"all"``: `y` has lists of labels,
+        and a row without labels is a bad row if labels are required. ``"any"``: `y` has lists of
+        labels, which may be empty. ``"first"``: a row has the first of its labels. ``"each"``: it
+        is as many rows as it has labels. Tables have neither of the last two.
     label_column, weight_column : str, default=None
         Tables: where labels and importance weights stand.
+    label_separator : str, default=None
+        Tables: what separates the labels in a cell of text; blanks around labels are no part of
+        them. None: rows with several labels have a column of lists.
     text_column : str or sequence of str, default=None
         Tables: columns of text, whose words are features.
     numeric_columns : sequence of str, default=None
@@ -134,6 +142,8 @@ def open_rows(
         given["format"] = format_of(sources)
     elif format not in FORMATS:
         raise ValueError(f"format must be 'auto' or one of {', '.join(FORMATS)}; got {format!r}")
+    if FORMATS[given["format"]].has_header and n_features is None and bits == _DEFAULT["bits"]:
+        n_features = n_features_in_headers(sources)
     options = check_options(given, n_features=n_features, bits=bits)
     is_table = FORMATS[options.format].is_table
     rows: Any = _table_rows(options) if is_table else TextRows(options)

@@ -15,7 +15,7 @@ from recalltree.readers.parameters import ROWS
 _OWNED = frozenset(name for format_ in FORMATS.values() for name in format_.options)
 
 #: Options that say what a row means, and so belong to a model; the others say how to read.
-_MEANING = ("label_type", "dense")
+_MEANING = ("label_type", "multilabel", "dense")
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class RowOptions:
     label_prefix: str
     multilabel: str
     label_column: str | None
+    label_separator: str | None
     text_column: tuple[str, ...]
     numeric_columns: tuple[str, ...]
     weight_column: str | None
@@ -51,6 +52,16 @@ class RowOptions:
     def has_names(self) -> bool:
         """Whether features have names, of which columns are made."""
         return FORMATS[self.format].named_features or bool(self.text_column)
+
+    @property
+    def has_label_lists(self) -> bool:
+        """Whether a row may have several labels: they come as lists."""
+        return self.multilabel in ("all", "any")
+
+    @property
+    def needs_labels(self) -> bool:
+        """Whether a row without a label is a bad row."""
+        return self.require_labels and self.multilabel != "any"
 
     def make_space(self, state: Mapping[str, Any] | None) -> FeatureSpace | None:
         """Return the columns that names get, None for a format without names."""
@@ -110,6 +121,7 @@ def check_options(given: dict[str, Any], *, n_features: Any, bits: Any) -> RowOp
         given = {**given, "label_type": "str"}
     for name in ("batch_rows", "max_line_bytes", "ngrams"):
         _check_integer(name, given[name])
+    _check_several_labels(given)
     if not given["label_prefix"]:
         raise ValueError("label_prefix must not be empty, or every word would be a label")
     return RowOptions(
@@ -143,6 +155,29 @@ def _check_integer(name: str, value: Any) -> None:
     if not is_integer or int(value) not in allowed:
         raise ValueError(
             f"{name} must be an integer from {allowed.low} to {allowed.high}; got {value!r}"
+        )
+
+
+def _check_several_labels(given: dict[str, Any]) -> None:
+    format_ = FORMATS[given["format"]]
+    multilabel, separator = given["multilabel"], given["label_separator"]
+    if separator == "":
+        raise ValueError("label_separator must not be empty; leave it out for columns of lists")
+    if not format_.is_table:
+        return
+    if multilabel in ("first", "each"):
+        raise ValueError(
+            f"multilabel={multilabel!r} has no meaning for the format {format_.name!r}; pass "
+            "multilabel='all' for rows with several labels"
+        )
+    if multilabel == "refuse" and separator is not None:
+        raise ValueError(
+            f"label_separator={separator!r} is for rows with several labels; pass multilabel='all'"
+        )
+    if multilabel != "refuse" and separator is None and not format_.has_label_lists:
+        raise ValueError(
+            f"multilabel={multilabel!r} needs label_separator: cells of {format_.name} hold text, "
+            "not lists of labels"
         )
 
 

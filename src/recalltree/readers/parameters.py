@@ -37,7 +37,7 @@ ROWS = make_table(
         (None, Range(int, 1, MAX_FEATURES)),
         "How many features there are; an svmlight index or a dictionary beyond it makes a bad row. "
         "With columns of numbers, the features of text alone.",
-        none_is="2**BITS",
+        none_is="2**BITS, or what the headers of xc files say",
     ),
     Parameter(
         "bits",
@@ -94,11 +94,20 @@ ROWS = make_table(
     Parameter(
         "multilabel",
         "refuse",
-        ("refuse", "first", "each"),
-        "fasttext: a row with several labels is a bad row, is a row of the first of them, or is as "
-        "many rows as it has labels.",
+        ("refuse", "all", "any", "first", "each"),
+        'Rows with several labels. "refuse": they are bad rows; in svmlight and vw, a comma is '
+        'part of a label. "all": a row has all its labels, at least one. "any": a row has any '
+        'number of labels, also none. "first": a row has the first of its labels. "each": a row '
+        "with several labels is several rows. Tables have neither of the last two.",
     ),
     Parameter("label_column", None, (None, str), "Tables: the column of labels."),
+    Parameter(
+        "label_separator",
+        None,
+        (None, str),
+        "Tables: what separates the labels in a cell of text. Without it, rows with several labels "
+        "have a column of lists.",
+    ),
     Parameter(
         "text_column",
         None,

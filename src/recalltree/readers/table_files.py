@@ -32,6 +32,7 @@ class Wanted:
     label: str | None
     weight: str | None
     required_label: bool
+    label_lists: bool  # where the format has types: labels are lists
 
     @property
     def columns(self) -> list[str]:
@@ -200,7 +201,8 @@ def _parse_json(
         return
     rows = np.array([number for number, _ in lines], dtype=np.int64)
     reason = "not one JSON object"
-    for label_type in (pa.string(), pa.int64(), pa.float64()):
+    label_types = (pa.string(), pa.int64(), pa.float64())
+    for label_type in map(pa.list_, label_types) if wanted.label_lists else label_types:
         try:
             table = _json_table(b"\n".join(line for _, line in lines), wanted, label_type)
         except pa.ArrowInvalid as error:

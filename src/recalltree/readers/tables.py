@@ -15,7 +15,6 @@ from recalltree.readers.background import Consumer, Delivery
 from recalltree.readers.batches import Batch, sparse_rows
 from recalltree.readers.cells import (
     BadCells,
-    Labels,
     buffers,
     good_rows,
     iterate_bad,
@@ -23,6 +22,7 @@ from recalltree.readers.cells import (
     texts,
 )
 from recalltree.readers.errors import BadRowError
+from recalltree.readers.label_cells import Labels, ListedLabels
 from recalltree.readers.options import RowOptions
 from recalltree.readers.sources import Source
 from recalltree.readers.table_files import Block, Wanted, read_blocks
@@ -56,6 +56,7 @@ class TableRows:
             label=options.label_column,
             weight=options.weight_column,
             required_label=options.require_labels,
+            label_lists=options.has_label_lists and options.label_separator is None,
         )
 
     def __call__(
@@ -63,7 +64,7 @@ class TableRows:
     ) -> Iterator[Delivery]:
         """Read all sources once."""
         o = self._options
-        labels = Labels(o.label_type, o.require_labels)
+        labels = _make_labels(o)
         n_skipped, before = 0, 0
         for source in sources:
             n_read = 0
@@ -79,11 +80,12 @@ class TableRows:
             before += source.size or n_read
 
     def _read(
-        self, block: Block, labels: Labels, space: FeatureSpace | None, file: str
+        self, block: Block, labels: Labels | ListedLabels, space: FeatureSpace | None, file: str
     ) -> tuple[Batch | None, list[BadRowError]]:
         o, columns, n_rows = self._options, block.columns, len(block.rows)
         bad = BadCells()
-        y = weights = None
+        y: Any = None
+        weights = None
         X = np.zeros((n_rows, len(o.numeric_columns)), dtype=np.float32)
         if columns:
             for j, name in enumerate(o.numeric_columns):
@@ -111,10 +113,11 @@ class TableRows:
                 X, kept = X[:n_before], kept[:n_before]
         batch = None
         if len(kept):
-            y = None if y is None else y[kept]
-            if y is not None:
-                labels.decide(y)
-            batch = Batch(X=X, y=_tidy(y), sample_weight=None if weights is None else weights[kept])
+            batch = Batch(
+                X=X,
+                y=labels.of_rows(y, kept),
+                sample_weight=None if weights is None else weights[kept],
+            )
         return batch, _problems(block, bad, file)
 
     def _with_words(
@@ -141,6 +144,12 @@ class TableRows:
         return rows.toarray() if o.dense else rows, refused
 
 
+def _make_labels(options: RowOptions) -> Labels | ListedLabels:
+    if options.has_label_lists:
+        return ListedLabels(options.label_type, options.needs_labels, options.label_separator)
+    return Labels(options.label_type, options.needs_labels)
+
+
 def _behind(
     X: NDArray[np.float32],
     indptr: NDArray[np.int32],
@@ -163,15 +172,6 @@ def _behind(
     all_indices[is_word] = indices + n_numeric
     all_values[is_word] = values
     return joined.astype(np.int32), all_indices, all_values
-
-
-def _tidy(y: NDArray[Any] | None) -> NDArray[Any] | None:
-    """Return labels as int64 where they all are, None where there is none at all."""
-    if y is None or all(label is None for label in y.tolist()):
-        return None
-    if all(isinstance(label, int) for label in y.tolist()):
-        return y.astype(np.int64)
-    return y
 
 
 def _parts(block: Block, n: int) -> Iterator[Block]:

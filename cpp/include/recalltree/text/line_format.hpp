@@ -18,15 +18,17 @@ class LineFormat {
   virtual ~LineFormat() = default;
   // Reads the row of a line into an empty one; false: the line holds no row. Throws BadRow.
   virtual bool parse(std::string_view line, Row& row) = 0;
+  virtual void end_file() {}  // the next line is the first of another file
 };
 
 // Options of all formats. Each format reads those that concern it.
 struct FormatOptions {
-  std::uint32_t n_features = 0;        // svmlight: a larger index makes a bad row
+  std::uint32_t n_features = 0;        // svmlight, xc: a larger index makes a bad row
   bool zero_based = false;             // svmlight: the first index is 0, not 1
   std::vector<std::string> quadratic;  // vw: pairs of letters that namespaces begin with
   std::size_t max_ngram = 1;           // fasttext: features are sequences of up to so many words
   std::string label_prefix = "__label__";  // fasttext
+  bool several_labels = false;             // svmlight, vw: commas separate labels
 };
 
 // The format of this name. space: where names of features become columns; null for a format

@@ -1,8 +1,10 @@
-// What the text formats share: blanks, words between blanks, and numbers with a clear complaint.
+// What the text formats share: blanks, words between blanks, labels between commas, and numbers
+// with a clear complaint.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "recalltree/text/numbers.hpp"
 #include "recalltree/text/row.hpp"
@@ -31,6 +33,17 @@ inline const char* read_float(const char* at, const char* end, float& value, con
   if (range != Range::kFits)
     throw BadRow(at, std::string(what) + " is too large for a float32 (the limit is 3.4e38)");
   return after;
+}
+
+// Labels with commas between them, at least one.
+inline void split_labels(std::string_view word, std::vector<std::string_view>& labels) {
+  for (;;) {
+    const std::size_t comma = word.find(',');
+    labels.push_back(word.substr(0, comma));
+    if (labels.back().empty()) throw BadRow(word.data(), "a label without a name");
+    if (comma == std::string_view::npos) return;
+    word.remove_prefix(comma + 1);
+  }
 }
 
 }  // namespace recalltree

@@ -69,11 +69,16 @@ struct RowBatch {
   std::vector<float> weights;
   std::vector<std::int64_t> integer_labels;  // of all rows, or
   StringColumn string_labels;                // of all rows; what an absent label holds is unsaid
+  // With lists of labels, row i has those from label_offsets[i] to label_offsets[i + 1].
+  std::vector<std::int64_t> label_offsets{0};
   std::vector<std::uint8_t> labelled;
   StringColumn tags;
   bool any_labelled = false, all_labelled = true, any_weighted = false, any_tagged = false;
 
   std::size_t size() const { return indptr.size() - 1; }
+  std::size_t n_labels() const {
+    return static_cast<std::size_t>(label_offsets.back());
+  }  // of lists
 
   // A sorted row; its labels are appended by the caller.
   void append(const Row& row) {

@@ -20,7 +20,7 @@
 namespace recalltree {
 
 enum class LabelKind : std::uint8_t { kAuto, kInteger, kString };  // auto: the first row decides
-enum class Multilabel : std::uint8_t { kRefuse, kFirst, kEach };
+enum class Multilabel : std::uint8_t { kRefuse, kFirst, kEach, kAll };  // all: lists of labels
 
 struct TextOptions {
   std::size_t batch_rows = 4096;
@@ -63,12 +63,14 @@ class TextParser {
   std::size_t n_skipped() const { return n_skipped_; }
   std::vector<Problem> take_problems() { return std::exchange(problems_, {}); }
   LabelKind label_kind() const { return options_.labels; }
+  bool has_label_lists() const { return options_.multilabel == Multilabel::kAll; }
 
  private:
   void read_line(std::string_view line);
   void read_row(std::string_view line);
   std::size_t read_labels(std::string_view line);
   void append_row(std::size_t n_copies);
+  void append_label_list();
   void refuse(std::string_view line, const BadRow& bad);
 
   TextOptions options_;
@@ -84,6 +86,7 @@ class TextParser {
   Row row_;
   std::vector<std::uint64_t> scratch_;
   std::vector<std::int64_t> integers_;
+  std::vector<std::uint32_t> order_;
   RowBatch current_;
   std::deque<RowBatch> full_;
   std::vector<Problem> problems_;
