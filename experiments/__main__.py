@@ -73,6 +73,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     )
     add("--variants", nargs="+", metavar="V", help="of an ablation, path-features, vowpal: these")
     add("--again", action="store_true", help="also do what is already done")
+    add("--jobs", type=int, default=1, metavar="N", help="units at a time, each a process [1]")
     for field in fields(Budget):
         if field.name in BUDGET_HELP:
             kind = float if field.name == "full_updates" else int
@@ -133,7 +134,11 @@ def run(options: argparse.Namespace, console: Console) -> None:
         budget_of(options, experiment),
         Store(experiment.name, options.results),
     )
-    n_done = runner.run(experiment, bench, canonical_command(options), console, options.again)
+    if options.jobs < 1:
+        raise ValueError(f"--jobs {options.jobs}: it must be 1 or more")
+    n_done = runner.run(
+        experiment, bench, canonical_command(options), console, options.again, options.jobs
+    )
     console.print(f"{n_done} units done; python -m experiments report writes the page")
 
 

@@ -12,6 +12,11 @@ from experiments.report.section import Section
 from experiments.store import Record, Unit
 
 
+def no_needs(_unit: Unit) -> Sequence[Unit]:
+    """Return nothing: most units stand alone."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Experiment:
     """One experiment.
@@ -24,6 +29,7 @@ class Experiment:
     units : yields the units of work within a budget, set by set; a later unit may use the results
         of earlier ones
     run : does a unit and returns its result
+    needs : returns the earlier units whose results a unit uses
     section : what the results say
     defaults : budget options that are not those of `Budget`
     paper : what the paper did and found; empty where the question is not the paper's
@@ -37,6 +43,7 @@ class Experiment:
     units: Callable[[Budget], Iterable[Unit]]
     run: Callable[[Unit, Bench], dict[str, Any]]
     section: Callable[[Sequence[Record]], Section]
+    needs: Callable[[Unit], Sequence[Unit]] = no_needs
     defaults: dict[str, Any] = field(default_factory=dict)
     paper: str = ""
     question: str = ""

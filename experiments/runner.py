@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from benchmarks.measure import Stopwatch
@@ -21,38 +22,53 @@ from threadpoolctl import threadpool_limits
 
 from experiments.bench import Bench
 from experiments.experiment import Experiment
+from experiments.processes import do_all
 from experiments.store import Unit
 
 
-def run(experiment: Experiment, bench: Bench, command: str, console: Console, again: bool) -> int:
+def run(
+    experiment: Experiment,
+    bench: Bench,
+    command: str,
+    console: Console,
+    again: bool,
+    n_jobs: int = 1,
+) -> int:
     """Do all units that have no result yet, or all if ``again``; return how many were done."""
     units = list(experiment.units(bench.budget))
     left = [unit for unit in units if again or unit not in bench.store]
     console.print(f"{experiment.name}: {len(units)} units, {len(units) - len(left)} already done")
-    circumstances = {
-        "command": command,
-        "versions": versions(),
-        "machine": machine(),
-    }
-    # One thread, also where a numerical library has a pool of its own.
-    with threadpool_limits(1), progress_bar(console) as progress:
+    work = partial(do, command=command)
+    with progress_bar(console) as progress:
         bar = progress.add_task("", total=len(left))
+        if n_jobs > 1:
+            for unit in do_all(experiment, bench, left, work, n_jobs):
+                progress.update(bar, description=describe(unit), advance=1)
+            return len(left)
         for unit in left:
             progress.update(bar, description=describe(unit))
-            with Stopwatch() as watch:
-                result = experiment.run(unit, bench)
-            finished = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-            bench.store.put(
-                unit,
-                {
-                    "result": result,
-                    **circumstances,
-                    "date": finished,
-                    "seconds": round(watch.times.wall, 3),
-                },
-            )
+            work(experiment, bench, unit)
             progress.advance(bar)
     return len(left)
+
+
+def do(experiment: Experiment, bench: Bench, unit: Unit, command: str) -> None:
+    """Do a unit and store its result."""
+    # One thread, also where a numerical library has a pool of its own.
+    with threadpool_limits(1), Stopwatch() as watch:
+        result = experiment.run(unit, bench)
+    finished = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+    bench.store.put(
+        unit,
+        {
+            "result": result,
+            "command": command,
+            "versions": versions(),
+            "machine": machine(),
+            "date": finished,
+            "seconds": round(watch.times.wall, 3),
+        },
+    )
 
 
 def progress_bar(console: Console) -> Progress:

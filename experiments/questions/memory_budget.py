@@ -32,12 +32,18 @@ def units(budget: Budget) -> Iterator[Unit]:
                 yield {"set": name, **budget.size, "share": share, "seed": seed}
 
 
+def needs(unit: Unit) -> Sequence[Unit]:
+    """Return the model without a limit, of whose bytes a share is allowed."""
+    return () if unit["share"] is None else [{**unit, "share": None}]
+
+
 def run(unit: Unit, bench: Bench) -> dict[str, Any]:
     """Learn once, in the order of the seed, and test."""
     task = bench.task(unit)
     budget = None
     if unit["share"] is not None:
-        without = bench.store.get({**unit, "share": None})["result"]
+        (unlimited,) = needs(unit)
+        without = bench.store.get(unlimited)["result"]
         budget = int(unit["share"] * without["memory_bytes"])
         if budget < without["fixed_bytes"]:
             return {"n_train": task.n_train, "left_out": "is less than what cannot be forgotten"}
@@ -167,6 +173,7 @@ EXPERIMENT = Experiment(
     sets=SETS,
     units=units,
     run=run,
+    needs=needs,
     section=section,
     defaults={"test_rows": None},
 )

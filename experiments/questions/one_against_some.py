@@ -82,6 +82,17 @@ def _tuning(name: str, budget: Budget) -> Iterator[Unit]:
         yield {"kind": "tuned", **same, "probes": len(tried), "seed": seed}
 
 
+def needs(unit: Unit) -> Sequence[Unit]:
+    """Return the settings among which the best is trained."""
+    if unit["kind"] != "tuned":
+        return ()
+    same = {k: v for k, v in unit.items() if k not in ("kind", "probes", "seed")}
+    return [
+        {"kind": "probe", **same, "probe": probe, "parameters": parameters}
+        for probe, parameters in enumerate(LISTED[KINDS[unit["set"]]][: unit["probes"]])
+    ]
+
+
 def run(unit: Unit, bench: Bench) -> dict[str, Any]:
     """Learn in one pass and test, or learn a text in its order."""
     task = bench.task(unit)
@@ -123,12 +134,8 @@ def _learn_in_passes(task: Task, parameters: dict[str, Any], seed: int) -> dict[
 
 def _tuned(task: Task, unit: Unit, bench: Bench) -> dict[str, Any]:
     """Train with the settings that had the least error on the held-out rows."""
-    same = {k: v for k, v in unit.items() if k not in ("kind", "probes", "seed")}
-    tried = [
-        bench.store.get({"kind": "probe", **same, "probe": probe, "parameters": parameters})
-        for probe, parameters in enumerate(LISTED[KINDS[unit["set"]]][: unit["probes"]])
-    ]
-    best = min((record["result"] for record in tried), key=lambda result: result["error"])
+    tried = [bench.store.get(probe)["result"] for probe in needs(unit)]
+    best = min(tried, key=lambda result: result["error"])
     found = _learn_in_passes(task, best["parameters"], unit["seed"])
     return {**found, "validation_error": best["error"]}
 
@@ -397,6 +404,7 @@ EXPERIMENT = Experiment(
     sets=SETS,
     units=units,
     run=run,
+    needs=needs,
     section=section,
     defaults={"test_rows": None, "probes": 0},
 )

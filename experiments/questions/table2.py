@@ -48,6 +48,14 @@ def units(budget: Budget) -> Iterator[Unit]:
                     yield {"kind": "tuned", **same, "seed": seed, "probes": budget.probes}
 
 
+def needs(unit: Unit) -> Sequence[Unit]:
+    """Return the probes among which the best is trained."""
+    if unit["kind"] != "tuned":
+        return ()
+    same = {k: v for k, v in unit.items() if k not in ("kind", "seed", "probes")}
+    return [{"kind": "probe", **same, "probe": probe} for probe in range(unit["probes"])]
+
+
 def run(unit: Unit, bench: Bench) -> dict[str, Any]:
     """Do one training."""
     task = bench.task(unit)
@@ -103,11 +111,7 @@ def _run_probe(unit: Unit, task: Task, passes: int) -> dict[str, Any]:
 
 def _best_probe(unit: Unit, bench: Bench) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the best parameters among the probes of the unit's set and method."""
-    same = {k: v for k, v in unit.items() if k not in ("kind", "seed", "probes")}
-    results = [
-        bench.store.get({"kind": "probe", **same, "probe": probe})["result"]
-        for probe in range(unit["probes"])
-    ]
+    results = [bench.store.get(probe)["result"] for probe in needs(unit)]
     best = min(results, key=lambda result: result["validation_error"])
     seconds = sum(result["seconds"] for result in results)
     tuning = {"validation_error": best["validation_error"], "seconds": seconds}
@@ -261,6 +265,7 @@ EXPERIMENT = Experiment(
     sets=SETS,
     units=units,
     run=run,
+    needs=needs,
     section=section,
     defaults={"passes": 20},
 )
