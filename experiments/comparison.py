@@ -25,6 +25,8 @@ ALGORITHMS = (*PAPERS, OURS)
 STANDARD_PROBES = 59
 #: More negatives are not needed where they change the error by less.
 ENOUGH = 0.005
+#: With so many errors all probes look alike.
+NEARLY_ALL = 0.99
 COSTS = {
     "train_seconds": "training, s",
     "train_microseconds": "training, µs per example",
@@ -127,7 +129,7 @@ class Comparison:
         if found:
             (rows, passes, probes, negatives), largest = amount(found[0]), self.largest(name)
             if rows < largest[0]:
-                said.append(f"{int(rows):,} of {int(largest[0]):,} rows")
+                said.append(self._fewer_rows(found, largest[0]))
             if passes < largest[1]:
                 said.append(f"up to {int(passes)} passes")
             if negatives < math.inf:
@@ -142,6 +144,18 @@ class Comparison:
         if kind == "tuned" and short and (seconds := self._tuning_seconds(name, algorithm)):
             said.append(f"{STANDARD_PROBES} probes would take about {duration(seconds)}")
         return said
+
+    def _fewer_rows(self, found: list[Record], all_rows: float) -> str:
+        """Say that rows were left out, and what all of them would take: time and memory grow."""
+        rows = amount(found[0])[0]
+        seconds, n_bytes = (
+            float(np.mean(values(found, what))) * all_rows / rows
+            for what in ("train_seconds", "memory_bytes")
+        )
+        return (
+            f"{int(rows):,} of {int(all_rows):,} rows; all of them would take about "
+            f"{duration(seconds)} and {n_bytes / 1e9:.0f} GB of memory for each seed"
+        )
 
     def _tuning_seconds(self, name: str, algorithm: str) -> float | None:
         """Estimate the time of all probes: from default training, over the rows they learn."""
@@ -240,6 +254,23 @@ class Comparison:
         return (
             f"Tuning does not help {', '.join(said)}: what is best on the first tenth, where "
             "classes have few examples, need not be best on all rows."
+        )
+
+    def uncertain_choices(self) -> str:
+        """Say where nearly every probe erred alike, so that the choice among them means little."""
+        best = {
+            f"{NAMES[a]} on {name}": result["tuning"]["validation_error"]
+            for name in self.sets
+            for a in ALGORITHMS
+            for result in [r["result"] for r in self.of(name, a, "tuned")[:1]]
+            if "tuning" in result
+        }
+        said = [f"{what} ({percent(e)}% at best)" for what, e in best.items() if e > NEARLY_ALL]
+        if not said:
+            return ""
+        return (
+            "Progressive validation hardly tells probes apart where nearly every answer on the "
+            f"first tenth is wrong: {', '.join(said)}. There the first of equals was taken."
         )
 
     def draw_errors(self, figure: Any) -> None:

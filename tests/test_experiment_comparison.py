@@ -16,6 +16,7 @@ def record(algorithm: str, kind: str = "default", error: float = 0.5, **more: An
         "wrong": round(1000 * error),
         "n_test": 1000,
         "train_seconds": 600.0,
+        "memory_bytes": 2e9,
     }
     for name, value in more.items():
         (unit if name in ("probes", "seed") else result)[name] = value
@@ -54,9 +55,21 @@ def test_cells_say_what_they_lack_and_what_it_would_take():
     assert papers[2] == "96.2, 93.8"
     notes = {letter: note for note, letter in shown.notes.items()}
     assert notes["a"] == "not run"
-    assert notes["b"] == "500 of 1,000 rows; one seed"
+    assert notes["b"] == (
+        "500 of 1,000 rows; all of them would take about 20 minutes and 4 GB of memory for each "
+        "seed; one seed"
+    )
     # A tenth of 600 seconds, 59 times.
     assert notes["c"] == "5 probes; one seed; 59 probes would take about 59 minutes"
+
+
+def test_choices_among_probes_that_nearly_always_err_are_called_uncertain():
+    choices = [record("lom-tree", "tuned", tuning={"validation_error": 0.9})]
+    assert Comparison(choices).uncertain_choices() == ""
+    choices += [record("recall-tree", "tuned", tuning={"validation_error": 0.996})]
+    assert "wrong: Recall Tree on webdirectory (99.6% at best)" in (
+        Comparison(choices).uncertain_choices()
+    )
 
 
 def test_methods_are_compared_only_where_they_learned_the_same_rows():

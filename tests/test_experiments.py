@@ -24,7 +24,7 @@ from experiments.questions.bernstein import ALWAYS_DESCEND
 from experiments.report import page
 from experiments.report.figures import write_figure
 from experiments.report.section import FAILS, HOLDS, IN_PART, Finding
-from experiments.store import RESULTS, Store
+from experiments.store import RESULTS, Store, canonical
 
 from recalltree import RecallTreeClassifier
 
@@ -94,6 +94,39 @@ def test_an_interrupted_run_keeps_what_it_finished(tmp_path, monkeypatch, capsys
     assert len(records(tmp_path, "bernstein")) == 10
     assert len(calls) == 4 + 7  # the unit in progress was done once more, the others were not
     assert not list((tmp_path / "results").rglob("*.partial"))
+
+
+TIMES = ("seconds", "microseconds")
+
+
+def without_times(value):
+    """Return a result without what differs from run to run."""
+    if not isinstance(value, dict):
+        return value
+    return {k: without_times(v) for k, v in value.items() if not any(t in k for t in TIMES)}
+
+
+def test_several_processes_find_the_same(done, tmp_path, capsys):
+    run("table2", tmp_path, "--jobs", "2")
+    assert "32 units done" in capsys.readouterr().err
+    one, several = (
+        [(r["unit"], without_times(r["result"])) for r in records(folder, "table2")]
+        for folder in (done, tmp_path)
+    )
+    assert several == one
+    assert {r["command"] for r in records(tmp_path, "table2")} == {
+        r["command"] for r in records(done, "table2")
+    }
+
+
+def test_what_a_unit_needs_comes_before_it():
+    for name, experiment in EXPERIMENTS.items():
+        parser = command_line.build_parser()
+        options = parser.parse_args(["run", name, *SHORT_RUNS.get(name, "").split()])
+        earlier = set()
+        for unit in experiment.units(command_line.budget_of(options, experiment)):
+            assert {canonical(needed) for needed in experiment.needs(unit)} <= earlier
+            earlier.add(canonical(unit))
 
 
 def test_another_budget_is_other_work(done):
@@ -365,6 +398,7 @@ def test_list_names_everything(capsys):
         (["--sets", "wikitext", "--data-dir", "nowhere"], r"vocab\.txt"),
         (["--sets", "tomatoes"], "no set 'tomatoes'; there are aloi,"),
         (["--seeds", "0"], "--seeds 0: it must be 1 or more"),
+        (["--jobs", "0"], "--jobs 0: it must be 1 or more"),
         (["--rows", "-3"], "--rows -3: it must be 1 or more"),
         (["--sets", "generated-dense", "--start", "7"], "is no text"),
     ],

@@ -74,12 +74,11 @@ def _settings(name: str, budget: Budget) -> Iterator[Unit]:
 
 def _tuning(name: str, budget: Budget) -> Iterator[Unit]:
     """Yield the settings that are tried on a set, and the training with the best."""
-    same = {"set": name, "algorithm": "one-against-some", **budget.size}
-    tried = LISTED[KINDS[name]][: budget.probes]
-    for probe, parameters in enumerate(tried):
-        yield {"kind": "probe", **same, "probe": probe, "parameters": parameters}
-    for seed in range(budget.seeds):
-        yield {"kind": "tuned", **same, "probes": len(tried), "seed": seed}
+    n_probes = min(budget.probes, len(LISTED[KINDS[name]]))
+    same = {"set": name, "algorithm": "one-against-some", **budget.size, "probes": n_probes}
+    tuned = [{"kind": "tuned", **same, "seed": seed} for seed in range(budget.seeds)]
+    yield from needs(tuned[0])
+    yield from tuned
 
 
 def needs(unit: Unit) -> Sequence[Unit]:

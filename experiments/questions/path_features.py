@@ -75,7 +75,8 @@ def section(records: Sequence[Record]) -> Section:
         gives every such node its own weights for all features of the example, as the authors'
         scripts do on ALOI."""
     )
-    for (name, *_, passes), found in by_set(records, "passes").items():
+    budgets = sorted(by_set(records, "passes").items(), key=lambda item: item[0][-1])
+    for (name, *_, passes), found in budgets:
         n_train = found[0]["result"]["n_train"]
         grid: Grid = {}
         for record in found:
