@@ -23,6 +23,7 @@ OURS = "one-against-some"
 ALGORITHMS = (*PAPERS, OURS)
 
 STANDARD_PROBES = 59
+PLACE = ("set", "algorithm")
 #: More negatives are not needed where they change the error by less.
 ENOUGH = 0.005
 #: With so many errors all probes look alike.
@@ -63,7 +64,7 @@ class Comparison:
     def __init__(self, records: Sequence[Record]) -> None:
         kinds = group(records, "kind")
         self.trained = [r for kind in TUNING for r in kinds.get((kind,), [])]
-        cells = group(self.trained, "set", "algorithm", "kind")
+        cells = group(self.trained, *PLACE, "kind")
         self.cells = {key: most_thorough(found) for key, found in cells.items()}
         self.by_negatives: dict[str, list[Record]] = {}
         for (name, algorithm, kind), found in cells.items():
@@ -74,6 +75,8 @@ class Comparison:
         names = {name for name, *_ in cells}
         self.sets = [name for name in CATALOGUE if name in names]
         self.notes: dict[str, str] = {}
+        #: Methods on sets -> how many probes were done, with whatever budget.
+        self.probes = {k: len(v) for k, v in group(kinds.get(("probe",), []), *PLACE).items()}
 
     def superseded(self) -> list[Record]:
         """Return the trainings that no table uses: larger ones have taken their place."""
@@ -138,6 +141,9 @@ class Comparison:
                 said.append(f"{int(probes)} probes")
             if len(found) < 3 and algorithm != "one-against-all":
                 said.append("one seed" if len(found) == 1 else f"{len(found)} seeds")
+        elif kind == "tuned" and self.probes.get((name, algorithm), 0) >= STANDARD_PROBES:
+            took = duration(self.mean(name, algorithm, "train_seconds"))
+            return [f"the best of {STANDARD_PROBES} probes is not trained; that takes about {took}"]
         else:
             said.append("not run")
         short = not found or (kind == "tuned" and probes < STANDARD_PROBES)

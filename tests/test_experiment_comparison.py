@@ -63,6 +63,15 @@ def test_cells_say_what_they_lack_and_what_it_would_take():
     assert notes["c"] == "5 probes; one seed; 59 probes would take about 59 minutes"
 
 
+def test_a_cell_whose_probes_alone_are_done_says_so():
+    probes = [record("lom-tree", "probe") for _ in range(59)]
+    shown = Comparison([record("lom-tree"), *probes])
+    assert shown.error_rows()[1][4] == "- (c)"
+    assert (
+        list(shown.notes)[2] == "the best of 59 probes is not trained; that takes about 10 minutes"
+    )
+
+
 def test_choices_among_probes_that_nearly_always_err_are_called_uncertain():
     choices = [record("lom-tree", "tuned", tuning={"validation_error": 0.9})]
     assert Comparison(choices).uncertain_choices() == ""
