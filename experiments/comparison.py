@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -218,6 +219,24 @@ class Comparison:
                     ]
                 )
         return lines
+
+    def other_machines(self) -> str:
+        """Say which costs are of another machine than most, and so not to be compared."""
+        machines = {
+            f"{NAMES[a]} on {name}": {r["machine"]["processor"] for r in self.of(name, a)}
+            for name in self.sets
+            for a in ALGORITHMS
+            if self.of(name, a)
+        }
+        usual, _ = Counter(x for found in machines.values() for x in found).most_common(1)[0]
+        said = [what for what, found in machines.items() if found != {usual}]
+        if not said:
+            return ""
+        others = ", ".join(sorted(set().union(*machines.values()) - {usual}))
+        return (
+            f"Times are of {usual}; in part or all of {others}: {', '.join(said)}. Compare these "
+            "with the others by large factors only."
+        )
 
     def pairs(self) -> Iterator[tuple[str, str, str, str]]:
         """Yield (set, kind, method, other) where both learned the same rows."""

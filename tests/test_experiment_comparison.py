@@ -6,7 +6,13 @@ from experiment_runs import ROOT  # noqa: F401  (makes `experiments` importable)
 from experiments.comparison import Comparison
 
 
-def record(algorithm: str, kind: str = "default", error: float = 0.5, **more: Any) -> dict:
+def record(
+    algorithm: str,
+    kind: str = "default",
+    error: float = 0.5,
+    processor: str = "fast",
+    **more: Any,
+) -> dict:
     unit = {"set": "webdirectory", "algorithm": algorithm, "kind": kind, "seed": 0, "passes": 20}
     result = {
         "n_train": 1000,
@@ -20,7 +26,7 @@ def record(algorithm: str, kind: str = "default", error: float = 0.5, **more: An
     }
     for name, value in more.items():
         (unit if name in ("probes", "seed") else result)[name] = value
-    return {"unit": unit, "result": result}
+    return {"unit": unit, "result": result, "machine": {"processor": processor}}
 
 
 def test_a_larger_budget_takes_the_place_of_a_smaller_one():
@@ -78,6 +84,17 @@ def test_choices_among_probes_that_nearly_always_err_are_called_uncertain():
     choices += [record("recall-tree", "tuned", tuning={"validation_error": 0.996})]
     assert "wrong: Recall Tree on webdirectory (99.6% at best)" in (
         Comparison(choices).uncertain_choices()
+    )
+
+
+def test_costs_of_another_machine_are_named():
+    trained = [record("recall-tree"), record("lom-tree")]
+    assert Comparison(trained).other_machines() == ""
+    trained.append(record("one-against-all", processor="slow"))
+    assert (
+        Comparison(trained)
+        .other_machines()
+        .startswith("Times are of fast; in part or all of slow: one-against-all on webdirectory.")
     )
 
 
