@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -62,6 +63,16 @@ class RowOptions:
     def needs_labels(self) -> bool:
         """Whether a row without a label is a bad row."""
         return self.require_labels and self.multilabel != "any"
+
+    def written_labels(self, labels: Sequence[Any]) -> str:
+        """Return the labels of a row in the format."""
+        if self.format == "fasttext":
+            return " ".join(f"{self.label_prefix}{label}" for label in labels)
+        if not FORMATS[self.format].is_table:
+            return ",".join(map(str, labels))
+        if self.label_separator is None:
+            return json.dumps(list(labels), ensure_ascii=False)
+        return self.label_separator.join(map(str, labels))
 
     def make_space(self, state: Mapping[str, Any] | None) -> FeatureSpace | None:
         """Return the columns that names get, None for a format without names."""
