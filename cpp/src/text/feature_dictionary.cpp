@@ -1,12 +1,13 @@
 #include "recalltree/text/feature_dictionary.hpp"
 
+#include "recalltree/base/probing.hpp"
+
 namespace recalltree {
 
 std::size_t FeatureDictionary::slot_of(std::string_view name) const {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t i = murmur_hash(name, 0) & mask;
-  while (slots_[i] != kNone && this->name(slots_[i]) != name) i = (i + 1) & mask;
-  return i;
+  const std::size_t home = murmur_hash(name, 0) & (slots_.size() - 1);
+  return probe(home, slots_.size(),
+               [&](std::size_t i) { return slots_[i] == kNone || this->name(slots_[i]) == name; });
 }
 
 std::uint32_t FeatureDictionary::find(std::string_view name) const {

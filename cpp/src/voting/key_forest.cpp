@@ -100,14 +100,12 @@ void KeyForest::update_router(const RouteStep& step, const double (&passed_of_y)
                               double decay_unit, const LinearLearner& learner,
                               VotingWorkspace& ws) {
   const double added = weight * decay_unit;
-  // How much more entropy there is in all of a child's examples, n log n less the sum of c log c,
-  // with one more of this label.
   const auto growth = [&](bool is_right) {
     const NodeId child = tree_.child(step.node, is_right);
     if (child == kNoNode) return 0.0;
     ++ws.work.histogram_touches;
-    const double n = relaxed_load(tree_[child].passed), c = std::min(n, passed_of_y[is_right]);
-    return xlogx(n + added) - xlogx(n) - xlogx(c + added) + xlogx(c);
+    const double n = relaxed_load(tree_[child].passed);
+    return entropy_growth(n, std::min(n, passed_of_y[is_right]), added);
   };
   const double delta = growth(false) - growth(true);
   if (std::fabs(delta) / added < kGrowthFloor) return;

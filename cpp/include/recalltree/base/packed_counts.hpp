@@ -19,8 +19,9 @@
 #include <memory>
 #include <utility>
 
+#include "recalltree/base/hints.hpp"
 #include "recalltree/base/narrow_numbers.hpp"
-#include "recalltree/base/random_bits.hpp"
+#include "recalltree/base/probing.hpp"
 #include "recalltree/base/types.hpp"
 
 namespace recalltree {
@@ -45,11 +46,11 @@ class PackedCounts {
   std::uint32_t find(ClassId label) const {
     if (size() <= kScanned) return labels().find(label, size());
     const auto table = this->table(), labels = this->labels();
-    for (std::size_t i = home(label);; i = after(i)) {
-      const std::uint32_t at = table[i];
-      if (at == shape_.free_slot()) return kNone;
-      if (labels[at] == label) return at;
-    }
+    const std::uint32_t free = shape_.free_slot();
+    const std::uint32_t at = table[probe(home(label), shape_.n_slots(), [&](std::size_t i) {
+      return table[i] == free || labels[table[i]] == label;
+    })];
+    return at == free ? kNone : at;
   }
 
   // A label that is not there yet. Returns its position.
@@ -116,7 +117,7 @@ class PackedCounts {
   static constexpr std::size_t kScanned = 1024;  // so many labels need no table
   static_assert(std::has_single_bit(kScanned), "room for a table goes with room for labels");
 
-  // What the block holds. There is room for a multiple of four labels, and the widest numbers come
+  // Layout of the block. There is room for a multiple of four labels, and the widest numbers come
   // first, so that all of them are aligned.
   struct Shape {
     std::uint32_t size = 0;
@@ -125,20 +126,20 @@ class PackedCounts {
 
     // For how many labels there is room. Their number says it: it is rounded up by at most a part
     // in 32, not to twice as many, or by an eighth with a table, which is made anew each time.
-    std::size_t room() const {
+    RECALLTREE_INLINE std::size_t room() const {
       if (size == 0) return 0;
       const std::size_t n = size, share = n > kScanned ? 8 : 32;
       const std::size_t step = std::max<std::size_t>(4, std::bit_floor(n - 1) / share);
       return (n + step - 1) & ~(step - 1);
     }
-    unsigned position_bytes() const {
+    RECALLTREE_INLINE unsigned position_bytes() const {
       const std::size_t n = room();
       return n <= 0x100 ? 1 : n <= 0xffff ? 2 : 4;
     }
     std::size_t n_slots() const { return size <= kScanned ? 0 : room() / 8 * 11; }
     std::uint32_t free_slot() const { return position_bytes() == 2 ? 0xffff : 0xffffffff; }
 
-    std::size_t labels_begin() const { return room() * count_bytes; }
+    RECALLTREE_INLINE std::size_t labels_begin() const { return room() * count_bytes; }
     std::size_t table_begin() const { return labels_begin() + room() * label_bytes; }
     std::size_t candidates_begin() const { return table_begin() + n_slots() * position_bytes(); }
     std::size_t bytes() const { return candidates_begin() + n_candidates * position_bytes(); }
@@ -177,12 +178,10 @@ class PackedCounts {
     return {block_.get() + shape_.table_begin(), shape_.position_bytes()};
   }
   std::size_t home(ClassId label) const { return home_of(label, shape_.n_slots()); }
-  std::size_t after(std::size_t i) const { return i + 1 < shape_.n_slots() ? i + 1 : 0; }
   void put_into_table(std::uint32_t at) const {
     const auto table = this->table();
-    std::size_t i = home(labels()[at]);
-    while (table[i] != shape_.free_slot()) i = after(i);
-    table.set(i, at);
+    const auto is_free = [&](std::size_t i) { return table[i] == shape_.free_slot(); };
+    table.set(probe(home(labels()[at]), shape_.n_slots(), is_free), at);
   }
 
   std::unique_ptr<std::byte[]> block_;

@@ -1,7 +1,6 @@
-// Bits that look random, of a number: the same for whoever asks, whenever.
+// Stateless hash: the same bits for the same number on every platform.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace recalltree {
@@ -16,12 +15,5 @@ inline std::uint64_t mix(std::uint64_t x) {
 
 // A number of [0, 1).
 inline double uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
-
-// Where an id belongs among n places of a table: 2^32 / golden ratio spreads consecutive numbers,
-// the product maps them to the places. The tables differ in what a place is: a line of the cache
-// that is compared at once (SparseBuckets), a position in a packed block (PackedCounts), an entry.
-inline std::size_t home_of(std::uint32_t id, std::size_t n) {
-  return static_cast<std::size_t>((std::uint64_t{id * 0x9E3779B1u} * n) >> 32);
-}
 
 }  // namespace recalltree

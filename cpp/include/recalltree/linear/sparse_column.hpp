@@ -9,7 +9,7 @@
 
 #include "recalltree/base/hints.hpp"
 #include "recalltree/base/intended_race.hpp"
-#include "recalltree/base/random_bits.hpp"
+#include "recalltree/base/probing.hpp"
 #include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/types.hpp"
 #include "recalltree/kernels/groups.hpp"

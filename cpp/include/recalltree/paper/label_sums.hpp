@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "recalltree/base/hints.hpp"
-#include "recalltree/base/random_bits.hpp"
+#include "recalltree/base/probing.hpp"
 #include "recalltree/base/types.hpp"
 
 namespace recalltree {
@@ -72,10 +72,9 @@ class LabelSums {
   std::size_t home(ClassId label) const { return home_of(label, capacity_); }
   // Of the label, or the free one where it belongs.
   Entry* place(ClassId label) const {
-    std::size_t i = home(label);
-    while (entries_[i].label != label && entries_[i].label != kNoClass)
-      i = i + 1 < capacity_ ? i + 1 : 0;
-    return entries_.get() + i;
+    return entries_.get() + probe(home(label), capacity_, [&](std::size_t i) {
+             return entries_[i].label == label || entries_[i].label == kNoClass;
+           });
   }
 
   void grow() {

@@ -1,4 +1,4 @@
-// Whether strings that lie end to end are all different.
+// Search for duplicates among strings that lie end to end.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "recalltree/base/probing.hpp"
 
 namespace recalltree {
 
@@ -38,15 +40,15 @@ inline std::optional<std::pair<std::size_t, std::size_t>> find_duplicate(
     std::uint32_t tag, number_plus_1;
   };
   std::vector<Slot> table(std::bit_ceil(2 * n + 1), Slot{0, 0});
-  const std::size_t mask = table.size() - 1;
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint64_t h = hash(string(i));
     const auto tag = static_cast<std::uint32_t>(h >> 32);
-    std::size_t at = h & mask;
-    for (; table[at].number_plus_1 != 0; at = (at + 1) & mask)
-      if (table[at].tag == tag && string(table[at].number_plus_1 - 1) == string(i))
-        return std::pair{std::size_t{table[at].number_plus_1} - 1, i};
-    table[at] = {tag, static_cast<std::uint32_t>(i + 1)};
+    Slot& slot = table[probe(h & (table.size() - 1), table.size(), [&](std::size_t at) {
+      const auto [other, number_plus_1] = table[at];
+      return number_plus_1 == 0 || (other == tag && string(number_plus_1 - 1) == string(i));
+    })];
+    if (slot.number_plus_1 != 0) return std::pair{std::size_t{slot.number_plus_1} - 1, i};
+    slot = {tag, static_cast<std::uint32_t>(i + 1)};
   }
   return std::nullopt;
 }

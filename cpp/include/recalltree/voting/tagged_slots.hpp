@@ -1,9 +1,6 @@
 // Slots of an open-addressing table that are found by tags: a byte of each key's hash, in groups of
 // sixteen that are compared at once. A table has not met most keys that it is asked for, and its
 // tags, a few neighbouring cache lines, say so.
-//
-// Votes have a table of their own: it holds one example's labels, few enough for the nearest cache,
-// and a new label is as likely as a known one, so that tags would only add loads.
 #pragma once
 
 #include <algorithm>
