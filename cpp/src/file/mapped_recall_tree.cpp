@@ -61,7 +61,7 @@ std::vector<std::pair<std::string, std::size_t>> MappedRecallTree::memory() cons
           {"routers", routers_->bytes()},
           {"path_features", path_weights_->bytes()},
           {"path_interactions", interactions_->bytes() + interaction_keys_.size_bytes()},
-          {"nodes", tree_.node_bytes()},
+          {"nodes", tree_.node_bytes() + packed_bytes()},
           {"histograms", tree_.histogram_bytes()},
           {"feature_scale", scale_.size_bytes()}};
 }

@@ -37,7 +37,7 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double we
   const Limits now = limits(n_classes_seen());
   const double unit = decay_unit_at(t);
 
-  // What predict would answer: its descent, on counts (and feature scales) that do not hold this
+  // The answer of predict: its descent, on counts (and feature scales) that do not hold this
   // example yet. The margins are those that learning needs too, so this costs almost nothing.
   const Example& seen = ws.x.before(ws.before);
   const bool unchanged = &seen == &ws.x;
@@ -369,7 +369,7 @@ std::vector<std::pair<std::string, std::size_t>> RecallTree::memory() const {
           {"routers", routers_->bytes()},
           {"path_features", path_weights_.bytes()},
           {"path_interactions", interactions_->bytes() + interaction_models_.size() * 32},
-          {"nodes", tree_.node_bytes()},
+          {"nodes", tree_.node_bytes() + packed_bytes()},
           {"histograms", tree_.histogram_bytes()},
           {"feature_scale", learner_.scale.bytes()}};
 }

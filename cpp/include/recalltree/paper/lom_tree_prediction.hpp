@@ -59,19 +59,21 @@ class LOMTreePrediction : public Base {
   void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& base,
                   const typename Base::Emit& emit) const override {
     auto& ws = static_cast<LOMTreeWorkspace&>(base);
-    Descent descent(self().routers());
-    for (; begin < end; begin += descent.nodes.size()) {
-      descent.read(end - begin, [&](std::size_t e, Example& x) { this->read(rows, begin + e, x); });
-      ws.work.router_evaluations += descent.run(
-          self().root(), [&](NodeId n) { return self().is_leaf(n); },
-          [&](NodeId n) { return self().router(n); },
-          [&](NodeId n, float f) { return self().child(n, f > 0.0f); });
-      for (const NodeId n : descent.nodes) self().prefetch_labels(n);
-      for (std::size_t e = 0; e < descent.nodes.size(); ++e) {
-        score_leaf(descent.nodes[e], ws);
-        emit(begin + e, ws.labels.data(), ws.scores.data(), ws.labels.size());
-      }
-    }
+    ws.work.router_evaluations +=
+        Descent(self().routers())
+            .run(
+                begin, end, self().root(),
+                [&](std::size_t row, Example& x) { this->read(rows, row, x); },
+                [&](NodeId n) { return self().is_leaf(n); },
+                [&](NodeId n) { return self().router(n); },
+                [&](NodeId n, float f) { return self().child(n, f > 0.0f); },
+                [&](std::size_t first, const std::vector<NodeId>& nodes) {
+                  for (const NodeId n : nodes) self().prefetch_labels(n);
+                  for (std::size_t e = 0; e < nodes.size(); ++e) {
+                    score_leaf(nodes[e], ws);
+                    emit(first + e, ws.labels.data(), ws.scores.data(), ws.labels.size());
+                  }
+                });
   }
 
   // Down to a leaf; margin_of(node) is asked on the way. The route ends at the leaf.

@@ -56,10 +56,10 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   float margin(NodeId n, const Example& x, Threads threads, LookupCache* found = nullptr) const;
   // The same of a node whose router is the place-th of what was found.
   float margin_again(NodeId n, const Example& x, const LookupCache& found, std::size_t place) const;
-  // Whether y wins among the scored ws.candidates if its count is taken to be smaller by `added`.
+  // True if y wins among the scored ws.candidates when its count is smaller by `added`.
   static bool wins(ClassId y, double added, const RecallTreeWorkspace& ws);
 
-  // What the n-th example's weight is multiplied by.
+  // Factor of the n-th example's weight.
   double decay_unit_at(double n) const { return decay_unit_of(recall_config_, decay_origin_, n); }
   void rebase_decay(double n);
   ModelId interaction_model_or_new(ClassId y, NodeId n);

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <vector>
 
@@ -47,7 +48,7 @@ inline double decay_unit_of(const RecallTreeConfig& config, double decay_origin,
   return std::exp2((n - decay_origin) / config.count_decay);
 }
 
-// What the class predictors see of a route.
+// Features of a route, for the class predictors.
 inline void path_features_of(const RecallTreeConfig& config, const std::vector<NodeId>& route,
                              Example& path) {
   path.features.clear();
@@ -87,7 +88,8 @@ struct NodeSummary {
 };
 
 // The nodes side by side: bounds of recall, candidates in order and the sums of their path weights.
-// Worth building when there are more rows to predict than nodes.
+// Built for as many rows as there are nodes, in one batch or in several between which nothing was
+// learned.
 struct PackedNodes {
   std::vector<double> recall;
   std::vector<std::uint32_t> offsets{0};
@@ -96,6 +98,10 @@ struct PackedNodes {
 
   const ClassId* labels_of(NodeId n) const { return labels.data() + offsets[n]; }
   std::size_t n_labels(NodeId n) const { return offsets[n + 1] - offsets[n]; }
+  std::size_t bytes() const {
+    return recall.size() * sizeof(double) + labels.size() * (sizeof(ClassId) + sizeof(float)) +
+           offsets.size() * sizeof(std::uint32_t);
+  }
 };
 
 struct RecallTreeWorkspace : Workspace {
@@ -144,6 +150,11 @@ class RecallTreePrediction : public Base {
     Example x;
     this->read(rows, i, x);
     descend_with(x, route);
+  }
+
+  std::size_t packed_bytes() const {
+    std::lock_guard packing(packing_);
+    return packed_ != nullptr ? packed_->bytes() : 0;
   }
 
  protected:
@@ -224,6 +235,12 @@ class RecallTreePrediction : public Base {
  private:
   std::vector<NodeId> stops_of(const Rows& rows, std::size_t begin, std::size_t end,
                                const PackedNodes& packed, RecallTreeWorkspace& ws) const;
+  std::shared_ptr<const PackedNodes> pack_nodes() const;
+
+  mutable std::mutex packing_;
+  mutable std::shared_ptr<const PackedNodes> packed_;
+  mutable std::size_t n_rows_predicted_ = 0;  // since this many examples had been learned:
+  mutable std::uint64_t n_learned_ = 0;
 };
 
 template <class Model, class Base>
@@ -231,7 +248,20 @@ void RecallTreePrediction<Model, Base>::prepare_prediction(std::size_t n_rows, s
                                                            Team team) const {
   self().predictors().prepare_for(n_in_all, ReadWeights::Asked::together);
   self().routers().prepare_for(n_in_all, ReadWeights::Asked::one_by_one);
-  if (n_rows < n_nodes() || self().config().path_interactions) return;
+  if (self().config().path_interactions) return;
+  std::lock_guard packing(packing_);
+  if (n_learned_ != this->n_examples()) {
+    packed_ = nullptr;
+    n_rows_predicted_ = 0;
+    n_learned_ = this->n_examples();
+  }
+  n_rows_predicted_ += n_rows;
+  if (packed_ == nullptr && n_rows_predicted_ >= n_nodes()) packed_ = pack_nodes();
+  for (const auto& each : team) static_cast<RecallTreeWorkspace&>(*each).packed = packed_;
+}
+
+template <class Model, class Base>
+std::shared_ptr<const PackedNodes> RecallTreePrediction<Model, Base>::pack_nodes() const {
   auto packed = std::make_shared<PackedNodes>();
   RecallTreeWorkspace ws;
   for (NodeId n = 0; n < n_nodes(); ++n) {
@@ -248,7 +278,7 @@ void RecallTreePrediction<Model, Base>::prepare_prediction(std::size_t n_rows, s
     packed->path_scores.insert(packed->path_scores.end(), ws.scores.begin(), ws.scores.end());
     packed->offsets.push_back(static_cast<std::uint32_t>(packed->labels.size()));
   }
-  for (const auto& each : team) static_cast<RecallTreeWorkspace&>(*each).packed = packed;
+  return packed;
 }
 
 // Rows that stop at the same node have the same candidates, so they are scored as a group.
@@ -305,18 +335,19 @@ std::vector<NodeId> RecallTreePrediction<Model, Base>::stops_of(const Rows& rows
   const std::uint32_t max_depth = limits(this->n_classes_seen()).max_depth;
   const auto& tree = self().tree();
   std::vector<NodeId> stops;
-  Descent descent(self().routers());
-  for (; begin < end; begin += descent.nodes.size()) {
-    descent.read(end - begin, [&](std::size_t e, Example& x) { this->read(rows, begin + e, x); });
-    ws.work.router_evaluations += descent.run(
-        0, [&](NodeId n) { return tree.depth(n) >= max_depth; },
-        [&](NodeId n) { return tree.router(n); },
-        [&](NodeId n, float f) {
-          const NodeId r = tree.child(n, f > 0.0f);
-          return r == kNoNode || packed.recall[n] > packed.recall[r] ? kNoNode : r;
-        });
-    stops.insert(stops.end(), descent.nodes.begin(), descent.nodes.end());
-  }
+  ws.work.router_evaluations +=
+      Descent(self().routers())
+          .run(
+              begin, end, 0, [&](std::size_t row, Example& x) { this->read(rows, row, x); },
+              [&](NodeId n) { return tree.depth(n) >= max_depth; },
+              [&](NodeId n) { return tree.router(n); },
+              [&](NodeId n, float f) {
+                const NodeId r = tree.child(n, f > 0.0f);
+                return r == kNoNode || packed.recall[n] > packed.recall[r] ? kNoNode : r;
+              },
+              [&](std::size_t, const std::vector<NodeId>& nodes) {
+                stops.insert(stops.end(), nodes.begin(), nodes.end());
+              });
   return stops;
 }
 
