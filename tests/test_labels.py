@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from recalltree import OneAgainstAllClassifier
-from recalltree.labels import LabelTable, as_labels
+from recalltree.labels import LabelTable, as_labels, lines_of_pairs
 
 INT64, UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
 
@@ -243,3 +243,22 @@ def test_table_gives_every_label_one_id_for_good(labels, split, sort):
     again = LabelTable(table.classes)
     assert again.classes.tolist() == table.classes.tolist()
     assert again.grow().encode(as_labels(labels)).tolist() == ids.tolist()
+
+
+@given(
+    st.lists(st.tuples(st.text(max_size=5), st.floats()), min_size=1, max_size=30),
+    st.integers(1, 3),
+)
+@settings(max_examples=50, deadline=None)
+def test_lines_of_pairs_are_those_of_percent_formats(pairs, k):
+    pairs *= k
+    texts, numbers = zip(*pairs, strict=True)
+    rows = zip(*[(f"{text}\t{number:.6g}" for text, number in pairs)] * k, strict=True)
+    lines = lines_of_pairs(list(texts), np.reshape(numbers, (-1, k)))
+    assert lines == "\n".join("\t".join(row) for row in rows)
+
+
+def test_lines_of_pairs_refuses_what_is_no_table():
+    for texts, numbers in ((["a"], np.zeros((2, 1))), (["a"], np.zeros((1, 0)))):
+        with pytest.raises(ValueError, match="texts and numbers must be lines of k each"):
+            lines_of_pairs(texts, numbers)

@@ -12,6 +12,7 @@ def simd_levels() -> list[str]: ...
 def find_duplicate(
     bytes: NDArray[np.uint8], offsets: NDArray[np.uint64]
 ) -> tuple[int, int] | None: ...
+def lines_of_pairs(texts: list[str], numbers: NDArray[np.float64], k: int) -> str: ...
 
 class Rows:
     @staticmethod
@@ -26,13 +27,13 @@ class Rows:
     def n_features(self) -> int: ...
 
 class Moment:
-    """What ``reading`` and ``learning`` of a model return, for ``with``."""
+    """Context manager of ``reading`` and ``learning`` of a model."""
 
     def __enter__(self) -> None: ...
     def __exit__(self, *args: object) -> None: ...
 
 class _Model:
-    """What all models share (not a class of the module; written once here)."""
+    """Methods of all models (not a class of the module; written once here)."""
 
     def predict(self, rows: Rows, n_threads: int) -> NDArray[np.int32]: ...
     def predict_topk(
@@ -66,7 +67,7 @@ class _Model:
     def progressive_errors(self) -> float: ...
 
 class _Learner(_Model):
-    """What the learners share."""
+    """Methods of all learners."""
 
     def learn(
         self,
@@ -79,7 +80,7 @@ class _Learner(_Model):
     ) -> None: ...
 
 class _Mapped(_Model):
-    """What the models share that view the state of a learner: they predict, and cannot learn."""
+    """Methods of models that view the state of a learner: they predict, and cannot learn."""
 
     # whether a learner could go on from its state
     @property

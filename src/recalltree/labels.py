@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from recalltree._core import lines_of_pairs as join_pairs
 from recalltree.validation import is_sparse
 
 _INT64 = np.iinfo(np.int64)
@@ -329,3 +330,26 @@ def _unknown(name: str, what: str) -> str:
         f"Unknown label type: {what}. The labels of {name} may be strings, integers, booleans, or "
         f"floats with integral values; [str(label) for label in {name}] always works."
     )
+
+
+def lines_of_pairs(texts: list[str], numbers: NDArray[np.float64]) -> str:
+    r"""Return lines of texts and their numbers, with tabs between them.
+
+    Parameters
+    ----------
+    texts : list of str, of length n * k
+    numbers : ndarray of shape (n, k)
+
+    Returns
+    -------
+    str
+        `n` lines; the last one has no line end.
+
+    Examples
+    --------
+    >>> from recalltree.labels import lines_of_pairs
+    >>> print(lines_of_pairs(["a", "b"], np.array([[0.75], [1 / 3]])).replace("\t", " "))
+    a 0.75
+    b 0.333333
+    """
+    return join_pairs(texts, numbers.ravel(), numbers.shape[1])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 
-from recalltree.cli.generated_options import is_given, reader_options
+from recalltree.cli.generated_options import reader_options
 from recalltree.cli.inputs import load_to_use, paths_of, rows_like_the_models
 from recalltree.cli.messages import as_json as to_json
 from recalltree.cli.messages import one_line
@@ -24,6 +22,7 @@ from recalltree.cli.options import (
     rows_argument,
 )
 from recalltree.cli.progress import Display, Meter
+from recalltree.labels import lines_of_pairs
 
 
 def predict(
@@ -33,7 +32,6 @@ def predict(
     model: str,
     mmap: bool,
     k: int,
-    threshold: float | None,
     labels_only: bool,
     n_jobs: int | None,
     quiet: bool,
@@ -43,45 +41,24 @@ def predict(
     """Answer rows, one line for each.
 
     A line has the best label, its probability, the second best label and so on, with tabs between
-    them. With --threshold, it has all labels that are probable enough, perhaps none. ROWS are
-    files, patterns, or - for standard input, which is also read if none is named; they may have
-    labels, which are not looked at.
+    them. ROWS are files, patterns, or - for standard input, which is also read if none is named;
+    they may have labels, which are not looked at.
     """
     if labels_only and as_json:
         raise click.UsageError("--labels-only and --json exclude each other.", ctx)
     paths = paths_of(ctx, rows, model)
     clf = load_to_use(model, mmap, n_jobs)
-    if threshold is None and k > len(clf.classes_):
+    if k > len(clf.classes_):
         raise click.UsageError(f"-k {k}: the model has {len(clf.classes_)} classes.", ctx)
     reader = rows_like_the_models(ctx, clf, paths, values, require_labels=False)
-    if threshold is not None:
-        most = k if is_given(ctx, "k") else None
-        answers = partial(_probable_answers, clf, threshold=threshold, most=most)
-    else:
-        answers = partial(_best_answers, clf, k=k)
-    if as_json:
-        lines = partial(_json_lines, answers)
-    elif labels_only and reader.has_label_lists:
-        lines = partial(_list_lines, answers, reader.written_labels)
-    elif threshold is not None:
-        lines = partial(_ragged_lines, answers, labels_only)
-    else:
-        lines = partial(_label_lines if labels_only else _pair_lines, clf, k)
+    lines = _json_lines if as_json else _label_lines if labels_only else _pair_lines
+    written = _OneLine()
     n_rows = 0
     with Display(Meter(reader), quiet=quiet) as display:
         for batch in reader:
-            click.echo(lines(batch))
+            click.echo(lines(clf, batch, k, written))
             n_rows += len(batch)
             display.update(n_rows)
-
-
-#: The labels of a row, the best first, and their probabilities.
-Answer = tuple[list[Any], list[float]]
-Answers = Callable[[Any], Iterator[Answer]]
-
-#: Probabilities held at a time, where every class has one.
-_MOST_PROBABILITIES = 2**22
-_FEWEST_ROWS = 64
 
 
 class _OneLine(dict[Any, str]):
@@ -92,67 +69,29 @@ class _OneLine(dict[Any, str]):
         return text
 
 
-def _pair_lines(clf: Any, k: int, batch: Any) -> str:
+def _pair_lines(clf: Any, batch: Any, k: int, written: _OneLine) -> str:
     labels, probabilities = clf.predict_topk(batch.X, k)
-    written = _OneLine()
-    words: list[Any] = [None] * (2 * labels.size)
-    words[::2] = [written[label] for label in labels.ravel().tolist()]
-    words[1::2] = probabilities.ravel().tolist()
-    line = "\t".join(["%s\t%.6g"] * k)
-    # One format for the whole batch: quicker than one for each line.
-    return "\n".join([line] * len(labels)) % tuple(words)
+    texts = list(map(written.__getitem__, labels.ravel().tolist()))
+    return lines_of_pairs(texts, probabilities)
 
 
-def _label_lines(clf: Any, k: int, batch: Any) -> str:
+def _label_lines(clf: Any, batch: Any, k: int, written: _OneLine) -> str:
     # One label takes no scores: the quickest way.
     labels = clf.predict(batch.X)[:, None] if k == 1 else clf.predict_topk(batch.X, k)[0]
-    written = _OneLine()
     return "\n".join("\t".join([written[label] for label in row]) for row in labels.tolist())
 
 
-def _ragged_lines(answers: Answers, labels_only: bool, batch: Any) -> str:
-    lines = []
-    for labels, probabilities in answers(batch):
-        words = [one_line(label) for label in labels]
-        if not labels_only:
-            pairs = zip(words, probabilities, strict=True)
-            words = [f"{label}\t{probability:.6g}" for label, probability in pairs]
-        lines.append("\t".join(words))
-    return "\n".join(lines)
+def _json_lines(clf: Any, batch: Any, k: int, written: _OneLine) -> str:
+    return "\n".join(_answers(clf, batch, k))
 
 
-def _list_lines(answers: Answers, written: Callable[[list[Any]], str], batch: Any) -> str:
-    return "\n".join(one_line(written(labels)) for labels, _ in answers(batch))
-
-
-def _json_lines(answers: Answers, batch: Any) -> str:
-    lines = []
-    for i, (labels, probabilities) in enumerate(answers(batch)):
-        answer: dict[str, Any] = {"labels": labels, "probabilities": probabilities}
+def _answers(clf: Any, batch: Any, k: int) -> Iterator[str]:
+    labels, probabilities = clf.predict_topk(batch.X, k)
+    for i, (names, values) in enumerate(zip(labels.tolist(), probabilities.tolist(), strict=True)):
+        answer: dict[str, Any] = {"labels": names, "probabilities": values}
         if batch.tags is not None:
             answer["tag"] = batch.tags[i]
-        lines.append(to_json(answer))
-    return "\n".join(lines)
-
-
-def _best_answers(clf: Any, batch: Any, k: int) -> Iterator[Answer]:
-    labels, probabilities = clf.predict_topk(batch.X, k)
-    yield from zip(labels.tolist(), probabilities.tolist(), strict=True)
-
-
-def _probable_answers(clf: Any, batch: Any, threshold: float, most: int | None) -> Iterator[Answer]:
-    """Yield the labels of a probability of at least the threshold, the best first."""
-    import numpy as np
-
-    classes = clf.classes_
-    size = max(_FEWEST_ROWS, _MOST_PROBABILITIES // len(classes))
-    for start in range(0, len(batch), size):
-        found = clf.predict_proba(batch.X[start : start + size], sparse=True)
-        for begin, end in pairwise(found.indptr.tolist()):
-            values = found.data[begin:end]
-            kept = np.flatnonzero(values >= threshold)
-            best = kept[np.argsort(-values[kept], kind="stable")][:most]
-            yield classes[found.indices[begin + best]].tolist(), values[best].tolist()
+        yield to_json(answer)
 
 
 _OPTIONS = [
@@ -165,17 +104,7 @@ _OPTIONS = [
         show_default=True,
         help="How many labels to write for each row, the best first.",
     ),
-    SectionOption(
-        ["--threshold"],
-        type=click.FloatRange(0, 1),
-        metavar="P",
-        help="Write the labels of at least this probability, at most K of them if -k is given.",
-    ),
-    SectionOption(
-        ["--labels-only"],
-        is_flag=True,
-        help="Write labels without probabilities; where rows have several labels, in their format.",
-    ),
+    SectionOption(["--labels-only"], is_flag=True, help="Write labels without probabilities."),
     jobs_option,
     json_option,
     quiet_option,
