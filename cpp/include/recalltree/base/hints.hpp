@@ -7,8 +7,10 @@
 // function would keep the sums in memory.
 #if defined(_MSC_VER)
 #define RECALLTREE_INLINE __forceinline
+#define RECALLTREE_INLINE_LAMBDA  // between the parameters of a lambda and its body
 #else
 #define RECALLTREE_INLINE [[gnu::always_inline]] inline
+#define RECALLTREE_INLINE_LAMBDA __attribute__((always_inline))
 #endif
 
 namespace recalltree {

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "recalltree/base/hints.hpp"
+
 namespace recalltree {
 
 template <class T>
@@ -30,8 +32,8 @@ class StableVector {
 
   std::size_t size() const { return size_.load(std::memory_order_acquire); }
 
-  T& operator[](std::size_t i) { return *find(i); }
-  const T& operator[](std::size_t i) const { return *find(i); }
+  RECALLTREE_INLINE T& operator[](std::size_t i) { return *find(i); }
+  RECALLTREE_INLINE const T& operator[](std::size_t i) const { return *find(i); }
 
   // Default-constructs one more element and returns its index. `prepare` runs before others can see
   // it.
@@ -83,7 +85,7 @@ class StableVector {
     return slot.load(std::memory_order_relaxed);
   }
 
-  T* find(std::size_t i) const {
+  RECALLTREE_INLINE T* find(std::size_t i) const {
     const std::size_t chunk = i / kChunk;
     return outer_[chunk / kInner]
                .load(std::memory_order_acquire)

@@ -17,6 +17,10 @@ inline constexpr std::size_t kDenseModelsAtOnce = 16;
 template <class Values>
 void score_dense_models(const ModelId* models, std::size_t n, const Example& x, std::size_t width,
                         Values values, float* out) {
+  if (n == 1) {  // a router: nothing is gained by a block
+    *out = kernels().dot(x.dense.data(), values(*models, 0), width);
+    return;
+  }
   constexpr std::size_t kPlaces = 2 * kDenseModelsAtOnce;
   const float* weights[kPlaces];  // of these models, and of those that come next
   const auto fetch = [&](std::size_t begin, std::size_t end) {

@@ -9,6 +9,7 @@
 
 #include "recalltree/base/config.hpp"
 #include "recalltree/base/example.hpp"
+#include "recalltree/base/hints.hpp"
 #include "recalltree/base/intended_race.hpp"
 #include "recalltree/base/rows.hpp"
 #include "recalltree/kernels/kernels.hpp"
@@ -50,7 +51,7 @@ class FeatureScale {
     out.rate = config_.learning_rate / std::sqrt(norm / weight);
   }
 
-  // Whether the scales would change if row i were learned.
+  // True if the scales would change if row i were learned.
   bool exceeds(const Rows& rows, std::size_t i) const {
     bool found = false;
     rows.visit(i,
@@ -69,13 +70,13 @@ class FeatureScale {
  private:
   // Returns the squared norm of the normalised row. scale_of(feature, value, position in `out`).
   template <class ScaleOf>
-  static double normalise(const LearnerConfig& config, const Rows& rows, std::size_t i,
-                          Example& out, ScaleOf scale_of) {
+  RECALLTREE_INLINE static double normalise(const LearnerConfig& config, const Rows& rows,
+                                            std::size_t i, Example& out, ScaleOf scale_of) {
     if (!config.sparse) {
       out.dense.reserve(config.n_features);
       float* z = out.dense.data();
       if (rows.sparse) std::fill(z, z + out.dense.size(), 0.0f);
-      rows.visit(i, [&](std::uint32_t j, float x) {
+      rows.visit(i, [&](std::uint32_t j, float x) RECALLTREE_INLINE_LAMBDA {
         const float s = scale_of(j, x, j);
         z[j] = s > 0.0f ? x / s : 0.0f;
       });

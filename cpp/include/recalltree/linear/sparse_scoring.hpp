@@ -104,8 +104,7 @@ class SparseGroupScorer {
   explicit SparseGroupScorer(const Columns& columns) : columns_(columns) {}
 
   void score(const std::vector<ExampleGroup>& groups, const ReadExample& read, float* out) {
-    // What is kept of examples meanwhile, 24 bytes for each feature of them, is little beside the
-    // weights.
+    // Kept occurrences, 24 bytes for each feature of an example, are little beside the weights.
     const std::size_t at_once = std::max(std::size_t{1} << 16, columns_.bytes() / (16 * 24));
     Example x;
     for (const ExampleGroup& group : groups)
@@ -173,6 +172,8 @@ class SparseGroupScorer {
     sorted_ = &sorted;
     const std::vector<Asked> features = asked_features();
     by_model_.resize(columns_.size());
+    float* const by_model = by_model_.data();
+    const Scored* const examples = examples_.data();
     const auto fetch = [&](std::size_t f) {
       if (f >= features.size() || features[f].read_whole) return;
       each_group(features[f].occurrences, [&](const ExampleGroup& group, Stretch) {
@@ -184,30 +185,31 @@ class SparseGroupScorer {
       fetch(f + 1);
       const Asked& feature = features[f];
       if (feature.read_whole)
-        feature.column.visit([&](ModelId model, float weight) { by_model_[model] = weight; });
+        feature.column.visit([=](ModelId model, float weight) { by_model[model] = weight; });
       each_group(feature.occurrences, [&](const ExampleGroup& group, Stretch range) {
         weights_.resize(group.n);
+        float* const weights = weights_.data();
         for (std::size_t i = 0; i < group.n; ++i)
           if (feature.read_whole) {
-            weights_[i] = by_model_[group.models[i]];
+            weights[i] = by_model[group.models[i]];
           } else {
             const auto* const weight = feature.column.find(group.models[i]);
-            weights_[i] = weight != nullptr ? read_weight(*weight) : 0.0f;
+            weights[i] = weight != nullptr ? read_weight(*weight) : 0.0f;
           }
         for (std::size_t o = range.begin; o < range.end; ++o) {
           if (o + kScoresAhead < sorted.size()) {
-            const Scored& later = examples_[sorted[o + kScoresAhead].example];
+            const Scored& later = examples[sorted[o + kScoresAhead].example];
             prefetch(later.scores, std::min(later.group->n, kScoresFetched));
           }
-          float* const scores = examples_[sorted[o].example].scores;
-          for (std::size_t i = 0; i < group.n; ++i) scores[i] += weights_[i] * sorted[o].value;
+          float* const scores = examples[sorted[o].example].scores;
+          for (std::size_t i = 0; i < group.n; ++i) scores[i] += weights[i] * sorted[o].value;
         }
       });
       if (!feature.read_whole) continue;
       if (feature.column.size() > by_model_.size() / 8)
         std::fill(by_model_.begin(), by_model_.end(), 0.0f);
       else
-        feature.column.visit([&](ModelId model, float) { by_model_[model] = 0.0f; });
+        feature.column.visit([=](ModelId model, float) { by_model[model] = 0.0f; });
     }
     occurrences_.clear();
     examples_.clear();
