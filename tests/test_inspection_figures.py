@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import recalltree
-from recalltree import OneAgainstSomeClassifier, RecallTreeClassifier
+from recalltree import LOMTreeClassifier, OneAgainstSomeClassifier, RecallTreeClassifier
 from recalltree.inspection import Evaluation, class_counts, find_class, node_table, summary
 from recalltree.inspection.report_data import report_data
 
@@ -29,13 +29,14 @@ examples = st.lists(
 ).filter(lambda rows: len({label for label, weight in rows if weight}) > 1)
 
 
-def fitted(classifier, rows, seed, is_sparse, n_passes, storage):
+def fitted(classifier, rows, seed, is_sparse, n_passes, storage, shuffle=True):
     """Return a model, its rows, labels and weights."""
     X = np.random.default_rng(seed).integers(0, 3, (len(rows), N_FEATURES)).astype(float)
     X = sparse.csr_array(X) if is_sparse else X
     labels = np.array([label for label, _ in rows])
     weights = np.array([weight for _, weight in rows])
-    clf = classifier(n_passes=n_passes, random_state=seed, **OPTIONS.get(classifier, {}))
+    options = {"n_passes": n_passes, "shuffle": shuffle, **OPTIONS.get(classifier, {})}
+    clf = classifier(random_state=seed, **options)
     clf.fit(X, labels, sample_weight=weights)
     if storage == "mapped":
         with tempfile.TemporaryDirectory() as folder:
@@ -169,7 +170,7 @@ def check_explanation(clf, expected, x):
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
-@settings(max_examples=25)
+@settings(deadline=None, max_examples=25)
 @given(
     rows=examples,
     seed=st.integers(0, 100),
@@ -189,6 +190,101 @@ def test_figures_are_plain_counts_over_the_rows(
     check_tree(clf, expected)
     check_page(clf, expected, X, labels, weights)
     check_explanation(clf, expected, X[[0]])
+
+
+def moments_of_the_first_pass(classifier, X, labels, weights, n_learned, seed):
+    """Return examples, weight and errors at each point: rows are predicted, then learned.
+
+    Points are 16 examples apart, and at the end of all passes if the last rows had no point yet.
+    """
+    twin = classifier(random_state=seed, **OPTIONS.get(classifier, {}))
+    weight = errors = 0.0
+    so_far = []
+    for i in np.flatnonzero(weights):
+        x, label = X[[i]], labels[i]
+        weight += weights[i]
+        errors += weights[i] * (not so_far or twin.predict(x)[0] != label)
+        twin.partial_fit(x, [label], sample_weight=weights[[i]])
+        so_far.append((weight, errors))
+    points = []
+    for n in range(1, n_learned + 1):
+        weight, errors = so_far[min(n, len(so_far)) - 1]
+        is_due = n == n_learned or (n <= len(so_far) and n % 16 == 0)
+        if is_due and (not points or points[-1][1] < weight):
+            points.append((n, weight, errors))
+    return np.array(points).T
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+@settings(deadline=None, max_examples=10)
+@given(
+    rows=examples,
+    seed=st.integers(0, 100),
+    is_sparse=st.booleans(),
+    n_passes=st.integers(1, 2),
+    storage=st.sampled_from(["memory", "mapped", "compact"]),
+)
+def test_progressive_errors_are_those_of_predicting_each_row_before_learning_it(
+    classifier, rows, seed, is_sparse, n_passes, storage
+):
+    clf, X, labels, weights = fitted(
+        classifier, rows, seed, is_sparse, n_passes, storage, shuffle=False
+    )
+    n_learned = n_passes * int((weights > 0).sum())
+    n, weight, errors = moments_of_the_first_pass(classifier, X, labels, weights, n_learned, seed)
+    curve = clf.progressive_curve_
+    assert curve["examples"].tolist() == n.tolist()
+    assert curve["error"] == pytest.approx(errors / weight)
+    assert curve["recent_error"] == pytest.approx(
+        np.diff(errors, prepend=0) / np.diff(weight, prepend=0)
+    )
+    assert clf.progressive_error_ == pytest.approx(errors[-1] / weight[-1])
+    assert summary(clf)["progressive_error"] == clf.progressive_error_
+    page = report_data(clf, None)
+    for name in ("examples", "error", "recent_error"):
+        assert page["curve"][name] == pytest.approx(curve[name], rel=1e-4)
+
+
+def routers_asked(clf, X, n_classes):
+    """Return how many routers rows ask on their way down."""
+    routes = [clf.explain(X[[i]]).route for i in range(X.shape[0])]
+    if isinstance(clf, RecallTreeClassifier):
+        # The last one is asked, too, unless it is as deep as nodes may be.
+        deepest = max(1, int(np.log2(n_classes)))
+        return sum(min(len(route), deepest) for route in routes)
+    return sum(len(route) - 1 for route in routes)
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+@settings(deadline=None, max_examples=10)
+@given(
+    rows=examples,
+    seed=st.integers(0, 100),
+    is_sparse=st.booleans(),
+    n_passes=st.integers(1, 2),
+    storage=st.sampled_from(["memory", "mapped", "compact"]),
+)
+def test_work_is_what_rows_take(classifier, rows, seed, is_sparse, n_passes, storage):
+    clf, X, labels, weights = fitted(classifier, rows, seed, is_sparse, n_passes, storage)
+    learned = clf.work_
+    n_learned = n_passes * int((weights > 0).sum())
+    assert learned["examples_learned"] == (n_learned if storage == "memory" else 0)
+    scored = clf.candidates(X).nnz
+    n_predictors = 0 if classifier is LOMTreeClassifier else scored
+    for n_rows in (1, X.shape[0]):
+        before = clf.work_
+        clf.predict(X[:n_rows])
+        after = clf.work_
+        done = {name: after[name] - before[name] for name in after}
+        assert done["examples_predicted"] == n_rows
+        assert done["pairs_found"] <= done["pair_lookups"]
+        for name in ("examples_learned", "progressive_evaluations", "pairs_changed"):
+            assert done[name] == 0
+    if hasattr(clf, "tree_"):
+        n_classes = len(set(labels[weights > 0].tolist()))
+        assert done["router_evaluations"] == routers_asked(clf, X, n_classes)
+    assert done["predictor_evaluations"] == n_predictors
+    assert summary(clf)["work"] == clf.work_
 
 
 def test_classes_beyond_the_longest_histogram_are_counted(tmp_path):
