@@ -60,7 +60,7 @@ def best(times: Iterable[Times]) -> Times:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a finished command used, and what it printed."""
+    """Resources that a finished command used, and its output."""
 
     times: Times
     peak_rss: int  # bytes

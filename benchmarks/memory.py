@@ -34,7 +34,7 @@ FEATURE_ENTRY_BYTES, NODE_ENTRY_BYTES = 12, 8  # of the histograms of features, 
 
 @dataclass(frozen=True)
 class Touched:
-    """What one example touches on average."""
+    """Memory that one example touches on average."""
 
     bytes_in_sequence: float
     lines_at_random: float

@@ -1,4 +1,4 @@
-"""What memory gives one thread on this machine: ``memory_speed.c``, compiled when it is asked."""
+"""Speed of memory for one thread on this machine: ``memory_speed.c``, compiled when it is asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands have in common: options for sets and the report, and the report's frame."""
+"""Options for sets and the report, and the report's frame, for all commands."""
 
 from __future__ import annotations
 

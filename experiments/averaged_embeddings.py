@@ -177,7 +177,7 @@ class AveragedEmbeddings:
 
 
 class _Model(ctypes.Structure):
-    """What the C program knows of a model: `Model` there."""
+    """A model as the C program has it: `Model` there."""
 
     _fields_ = (
         *((name, ctypes.c_size_t) for name in ("n_rows", "n_dimensions", "n_nodes")),

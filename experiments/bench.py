@@ -12,7 +12,7 @@ from experiments.store import Store, Unit
 
 @dataclass
 class Bench:
-    """What a unit may use. One set is kept in memory: units come set by set."""
+    """Resources of a unit. One set is kept in memory: units come set by set."""
 
     places: Places
     budget: Budget

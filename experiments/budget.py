@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Budget:
-    """What limits a run. It is part of the parameters of each unit, so budgets do not mix.
+    """Limits of a run. They are part of the parameters of each unit, so budgets do not mix.
 
     Attributes
     ----------

@@ -92,7 +92,7 @@ def curve_of(points: np.ndarray, *names: str) -> dict[str, list[float]]:
 
 @dataclass
 class Tested:
-    """What was found on test rows, summed over batches."""
+    """Measurements on test rows, summed over batches."""
 
     n: int = 0
     wrong: int = 0

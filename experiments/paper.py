@@ -1,4 +1,4 @@
-"""What the paper reports, to compare with: table 2 and the figures that its text gives."""
+"""Figures of the paper, to compare with: table 2 and the figures that its text gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tuning tries: a random probe of a space by its number, or settings of a list."""
+"""Settings that tuning tries: a random probe of a space by its number, or settings of a list."""
 
 from __future__ import annotations
 

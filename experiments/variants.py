@@ -42,7 +42,7 @@ class RandomRouters(OneAgainstSomeReference):
 
 
 class OneKeyPerTree(OneAgainstSomeReference):
-    """Of every tree only the leaf votes, not the second one behind the least sure router."""
+    """Only the leaf of a tree votes, not the second one behind the least sure router."""
 
     def __init__(self, n_features, **parameters):
         super().__init__(n_features, **parameters)

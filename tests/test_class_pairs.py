@@ -1,4 +1,4 @@
-"""What classes know of thousands of keys is found again, and nothing else is."""
+"""Pairs of classes with thousands of keys are found again, and nothing else is."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the documents name exists."""
+"""Names in the documents exist."""
 
 import importlib
 import re

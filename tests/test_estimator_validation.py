@@ -1,4 +1,4 @@
-"""What scikit-learn asks of its own estimators: parameters, copies, routing of weights."""
+"""Rules of scikit-learn for its own estimators: parameters, copies, routing of weights."""
 
 import copy
 import inspect

@@ -1,4 +1,4 @@
-"""What the ablation of one-against-some changes: one thing at a time, and that it is changed."""
+"""Ablation of one-against-some: one thing changes at a time, and it does change."""
 
 import numpy as np
 import pytest

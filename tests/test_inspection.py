@@ -1,4 +1,4 @@
-"""What inspection says of a model, held to the model and to counts made by hand."""
+"""Inspection of a model, held to the model and to counts made by hand."""
 
 import json
 from collections import Counter

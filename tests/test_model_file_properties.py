@@ -100,7 +100,7 @@ def test_parameters(parameters):
 @settings(deadline=None, max_examples=100)
 @given(st.data())
 def test_containers(data):
-    """What is laid out is read back, by this reader and by that of safetensors."""
+    """Arrays that were laid out are read back, by this reader and by that of safetensors."""
     shapes = hnp.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=20)
     arrays = hnp.arrays(st.sampled_from(TYPES), shapes)
     tensors = data.draw(st.dictionaries(NAMES, arrays, max_size=6))

@@ -67,7 +67,7 @@ class FollowingLOMTree(LOMTreeReference):
         return None if gained[0] == gained[1] else gained[1] > gained[0]
 
     def core_gain(self, number):
-        """What the weight of the examples at a node has gained; less for a leaf that is new."""
+        """Gain of the weight of the examples at a node; less for a leaf that is new."""
 
         def mass(tree):
             if number >= len(tree["left"]):
@@ -90,7 +90,7 @@ class FollowingLOMTree(LOMTreeReference):
         return self.follower.choose(own, ambiguous, core_says)
 
     def bias_after(self, node, target):
-        """What the bias of a router would be if it learned this target."""
+        """Bias of a router if it learned this target."""
         z, weight = self.learning
         router = copy.deepcopy(node.router)
         self.plain_learner.learn([Term(router, z)], target, weight)

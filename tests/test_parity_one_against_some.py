@@ -86,7 +86,7 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
         return self.follower.choose(own, ambiguous, core_says)
 
     def core_ends_below(self, node):
-        """Whether one of the core's keys, of those in question, is in the subtree of a node."""
+        """True if one of the core's keys, of those in question, is in the subtree of a node."""
         n_trees = len(self.forest.roots)
         second = self.finding_second_keys
         keys = self.core_nodes[n_trees:] if second else self.core_nodes[:n_trees]
@@ -195,7 +195,7 @@ class FollowingOneAgainstSome(OneAgainstSomeReference):
 
 
 def descends_from(node, ancestor):
-    """Whether a node is in the subtree of another one of the same tree."""
+    """True if a node is in the subtree of another one of the same tree."""
     if ancestor is None or node.tree != ancestor.tree:
         return False
     place = node.place

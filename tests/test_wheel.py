@@ -1,4 +1,4 @@
-"""What a built wheel contains, and how its code was compiled."""
+"""Contents of a built wheel, and how its code was compiled."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-// What learners and mapped models share.
+// Bindings that learners and mapped models share.
 #pragma once
 
 #include <nanobind/stl/optional.h>
@@ -53,7 +53,7 @@ void bind_init(nb::class_<Model>& c, Config (*make_config)(const LearnerConfig&,
     });
 }
 
-// What all models share.
+// Prediction, for learners and mapped models.
 template <class Model>
 void bind_prediction(nb::class_<Model>& c) {
   const auto check_width = [](const Model& m, const HeldRows& x) {
@@ -134,7 +134,7 @@ void bind_prediction(nb::class_<Model>& c) {
   bind_lock(c);
 }
 
-// What the learners share beside predicting.
+// Learning, saving and loading, for learners.
 template <class Mapped, class Model>
 void bind_learning(nb::class_<Model>& c) {
   c.def(
@@ -171,7 +171,7 @@ void bind_learning(nb::class_<Model>& c) {
       "state"_a, "config"_a);
 }
 
-// What mapped models share beside predicting.
+// Opening and checking, for mapped models.
 template <class Model>
 void bind_mapped(nb::class_<Model>& c) {
   c.def("state", [](const Model& m) { return to_dict(m.state()); });

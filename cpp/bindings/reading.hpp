@@ -29,8 +29,8 @@ auto reading(Result (*read)(const Model&, Arguments...)) {
   };
 }
 
-// What model.reading() and model.learning() return, for `with`: several calls see the same moment
-// of the model, or other threads see nothing of what happens before the end.
+// The context managers of model.reading() and model.learning(). Several calls within the first see
+// the same moment of the model; what happens within the second, others see when it has ended.
 struct Moment {
   nanobind::object owner;
   ModelLock* lock;

@@ -1,4 +1,4 @@
-// What can be seen of models that have nodes.
+// Views of the nodes of a model, for inspection.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What holds of every parser, whatever bytes it is fed.
+// Invariants of every parser, for any bytes.
 #pragma once
 
 #include <cmath>

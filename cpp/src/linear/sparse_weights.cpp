@@ -52,7 +52,7 @@ void SparseWeights::rebuild(SparseColumn& column, std::size_t n_buckets) {
   visit(column, [&](ModelId model, float value, float accumulated) {
     larger.put(model, value, accumulated);
   });
-  // What was not put again belonged to retired models.
+  // Weights that were not put again belonged to retired models.
   for (std::size_t b = 0; larger.n_models < column.n_models && b < column.n_buckets; ++b)
     for (const std::uint32_t id : column.buckets[b].models_plus_1)
       if (id != 0 && models_[id - 1].retired) {

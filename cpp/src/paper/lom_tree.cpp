@@ -28,13 +28,13 @@ void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weigh
   auto& ws = static_cast<LOMTreeWorkspace&>(base);
   learner_.scale.learn(rows, i, weight, ws.x);
   ++n_examples_;
-  // What predict would answer. The routers are looked up for what it sees and for learning at once.
+  // The answer of predict. The routers are looked up for what it sees and for learning at once.
   const Example& seen = ws.x.before(ws.before);
   const bool unchanged = &seen == &ws.x;
   ws.shadow_margins.clear();
   ws.margins.clear();
   ws.routers_found.clear();
-  // What learning asks of a router and its children comes from memory while its margin is computed.
+  // Labels of a router and its children come from memory while its margin is computed.
   const auto fetch = [&](NodeId n) {
     nodes_[n].labels.prefetch(y);
     prefetch(&nodes_[nodes_[n].left]);

@@ -109,8 +109,9 @@ void MemoryBudget::hold(std::size_t n_reached, std::size_t n_classes) {
                               " bytes, as there may be more of them, or None for no limit.");
 }
 
-// What a pair adds to the score of its class when an example has the key, times how often that is
-// to be expected: its count, squared. Counts are in growing units, which are the same for all.
+// The worth of a pair is what it adds to the score of its class when an example has the key, times
+// how often that is to be expected: its count, squared. Counts are in growing units, which are the
+// same for all.
 std::vector<MemoryBudget::KeyWorth> MemoryBudget::key_worths() const {
   const VotingRules& rules = store_.rules;
   const KeyHistograms& histograms = store_.histograms;

@@ -1,4 +1,4 @@
-"""What commands say: messages on standard error, results on standard output."""
+"""Output of commands: messages on standard error, results on standard output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the estimators share: everything but their parameters and their core."""
+"""Base of the estimators: everything but their parameters and their core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What learning makes: a core and what belongs to it."""
+"""Result of learning: a core and what belongs to it."""
 
 from __future__ import annotations
 

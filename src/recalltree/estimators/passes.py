@@ -27,7 +27,7 @@ Report = Callable[[int, Any], None]
 
 @dataclass(frozen=True)
 class Examples:
-    """What a core learns from: rows, the class of each, its weight, and which of them count."""
+    """Examples for a core: rows, the class of each, its weight, and which of them count."""
 
     rows: Rows
     class_ids: NDArray[np.uint32]  # (n,)

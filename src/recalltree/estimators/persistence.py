@@ -225,7 +225,7 @@ class Persistent(BaseEstimator):
 
     @property
     def _is_mapped(self) -> bool:
-        """Whether the core is a view of a file (or of a compacted model), which cannot learn."""
+        """True if the core is a view of a file (or of a compacted model), which cannot learn."""
         return not isinstance(self._fitted.core, self._core_type)
 
     def _load_to_learn(self) -> None:

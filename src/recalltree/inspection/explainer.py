@@ -132,7 +132,7 @@ class _Names:
 
 
 class _Parts:
-    """What the scores of candidates are made of, where there are predictors."""
+    """The parts of the scores of candidates, where there are predictors."""
 
     def __init__(self, core: Any, rows: Any, ids: NDArray[Any]) -> None:
         self._found = None

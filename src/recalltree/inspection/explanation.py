@@ -11,7 +11,7 @@ ROUTER_FEATURES = 3
 
 @dataclass(frozen=True)
 class FeatureShare:
-    """What one feature of the row adds to a score.
+    """The part of a score that one feature of the row adds.
 
     ``vote`` is the part that comes from the histograms of one-against-some; the predictor adds the
     rest. None where nothing votes.
@@ -31,7 +31,7 @@ class FeatureShare:
 
 @dataclass(frozen=True)
 class NodeShare:
-    """What a node of the trees votes for a class, and adds to its score."""
+    """Vote of a node of the trees for a class, and the part of its score that it adds."""
 
     node: int
     vote: float

@@ -56,7 +56,7 @@ class NodeTable:
 
     @property
     def quality(self) -> NDArray[np.float64]:
-        """What colours the nodes: the recall bound where there is one, else the recall."""
+        """The figure that colours nodes: the recall bound where there is one, else the recall."""
         return self.recall if self.recall_bound is None else self.recall_bound
 
     def candidates(self, node: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

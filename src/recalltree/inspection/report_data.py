@@ -1,4 +1,4 @@
-"""What the report's page is made from: of bounded size, whatever the size of the model."""
+"""Data of the report's page: of bounded size, whatever the size of the model."""
 
 from __future__ import annotations
 

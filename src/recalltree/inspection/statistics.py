@@ -1,4 +1,4 @@
-"""What is inside a model, in numbers."""
+"""Figures of a model."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Compacted:
 
 @dataclass(frozen=True)
 class CompactReport:
-    """What compacting a model saved, and what it cost. ``print`` shows it.
+    """Savings of compacting a model, and their cost. ``print`` shows it.
 
     Attributes
     ----------

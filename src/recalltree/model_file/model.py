@@ -35,7 +35,7 @@ _NAMES_TEXT, _NAMES_OFFSETS = "feature_names.text", "feature_names.offsets"
 
 @dataclass
 class Model:
-    """What a model file holds.
+    """Contents of a model file.
 
     Attributes
     ----------

@@ -94,7 +94,7 @@ class Prefetcher(Generic[T]):
 
     @property
     def is_empty(self) -> bool:
-        """Whether all items that were made are taken."""
+        """True if all items that were made are taken."""
         return self._queue.empty()
 
     def close(self) -> None:
@@ -169,5 +169,5 @@ class Consumer:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it has taken everything that was read, and wants more."""
+        """True if it has taken everything that was read, and wants more."""
         return self._deliveries is not None and self._deliveries.is_empty

@@ -1,4 +1,4 @@
-"""What is said about rows that cannot be read."""
+"""Errors of rows that cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader learned about its features, in a form that JSON can hold.
+"""Features as a reader learned them, in a form that JSON can hold.
 
 Names of a dictionary and document frequencies belong to a model as its weights do: prediction must
 use the columns and the weights of the words that training used.

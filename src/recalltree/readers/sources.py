@@ -40,7 +40,7 @@ class Source:
 
     @property
     def is_pipe(self) -> bool:
-        """Whether the bytes come when they come, and only once."""
+        """True if the bytes come when they come, and only once."""
         return self.size is None
 
     def check_available(self) -> None:
@@ -113,7 +113,7 @@ class Stream:
             self._file.close()
 
     def _read(self, size: int) -> bytes:
-        # What a pipe has at the moment, not what it will have had when it ends.
+        # A pipe gives the bytes that it has at the moment, and is not waited for.
         data = getattr(self._file, "read1", self._file.read)(size)
         if data is None:
             raise BlockingIOError(f"{self._name} is in non-blocking mode, which is not supported")

@@ -48,7 +48,7 @@ class TextRows:
 
     def __init__(self, options: RowOptions) -> None:
         self.n_features = options.n_features
-        self.options = options
+        self._options = options
 
     def __call__(
         self, sources: list[Source], space: FeatureSpace | None, consumer: Consumer
@@ -69,7 +69,7 @@ class TextRows:
                     yield from self._deliveries(parser, names, n_read)
                 if parser.stopped:
                     return
-                # What a slow pipe brings is wanted now, not when there is a batch of it.
+                # Rows of a slow pipe are wanted now, not when there is a batch of them.
                 patience = 0.0
                 while piece.from_pipe and not (pieces.wait(patience) or consumer.has_left.is_set()):
                     if consumer.is_waiting:
@@ -85,13 +85,13 @@ class TextRows:
             for file, line, column, reason, text in parser.take_problems()
         ]
         while (taken := parser.take(flush or parser.stopped)) is not None:
-            batch = from_text(taken, self.n_features, self.options.dense)
+            batch = from_text(taken, self.n_features, self._options.dense)
             yield Delivery(batch, [], parser.n_skipped, n_read, parser.label_type)
         if problems:
             yield Delivery(None, problems, parser.n_skipped, n_read, parser.label_type)
 
     def _make_parser(self, space: FeatureSpace | None) -> TextParser:
-        o = self.options
+        o = self._options
         return TextParser(
             o.format,
             space,

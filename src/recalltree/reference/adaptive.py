@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Memory(NamedTuple):
-    """What is kept, as a share, when something is learned."""
+    """The share that is kept when something is learned."""
 
     values: float = 1.0
     accumulators: float = 1.0

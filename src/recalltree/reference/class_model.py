@@ -1,4 +1,4 @@
-"""What one-against-some knows of a class."""
+"""A class of one-against-some."""
 
 from __future__ import annotations
 

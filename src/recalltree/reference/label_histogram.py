@@ -1,4 +1,4 @@
-"""What a node knows: how often each label came by, and what follows from it."""
+"""Histogram of a node: how often each label came by, and what follows from it."""
 
 from __future__ import annotations
 

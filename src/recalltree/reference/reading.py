@@ -35,7 +35,7 @@ class Reading:
 
     @property
     def is_over(self):
-        """Whether all is read."""
+        """True if all is read."""
         return self.n == len(self.labels)
 
     @property

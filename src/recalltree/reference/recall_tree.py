@@ -337,7 +337,7 @@ class RecallTreeReference:
             else:
                 self.learner.learn(terms, -1, weight, self.min_gradient)
 
-    # What learning needs besides the figures.
+    # Bookkeeping of learning that the figures leave out.
 
     def see_class(self, y):
         """Make the predictor of a class when it is first seen."""

@@ -1,4 +1,4 @@
-"""What the scores of one-against-some are made of: votes, linear predictors, biases."""
+"""Parts of the scores of one-against-some: votes, linear predictors, biases."""
 
 from __future__ import annotations
 

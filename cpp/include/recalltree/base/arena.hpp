@@ -165,7 +165,7 @@ class Arena {
     return piece;
   }
 
-  // What is left of the current block becomes a piece like those that were given back.
+  // The rest of the current block becomes a piece like those that were given back.
   void keep_rest() {
     if (left_ > 0) free_[left_].push_back(next_);
     left_ = 0;

@@ -9,9 +9,9 @@
 namespace recalltree {
 
 enum class PathFeatures { none, leaf, path };
-// What an example weighs when it teaches a router, D being the difference in the children's average
-// entropy between routing it left and right: |D| times the examples at the node (the difference in
-// total entropy), |D|, or one.
+// Weight of an example that teaches a router. D is the difference in the children's average entropy
+// between routing it left and right. total_entropy: |D| times the examples at the node; entropy:
+// |D|; unit: 1.
 enum class RouterWeighting { total_entropy, entropy, unit };
 enum class RoutingOrder { route_first, update_first };
 

@@ -67,7 +67,7 @@ void put_fields(Arrays arrays, State& state, const std::string& prefix = "") {
   });
 }
 
-// Whether the arrays that are only for learning are there. Throws std::invalid_argument if one is
+// True if the arrays that are only for learning are there. Throws std::invalid_argument if one is
 // and another is not.
 template <class Arrays>
 bool has_learning_fields(const Arrays& arrays, const State& state, const std::string& prefix = "") {

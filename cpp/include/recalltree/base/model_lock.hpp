@@ -62,7 +62,7 @@ class ModelLock {
                         [this](const Holding& h) { return h.lock == this; });
   }
 
-  // Whether this thread holds the lock already; then it holds it once more.
+  // True if this thread holds the lock already; then it holds it once more.
   bool again(bool alone) {
     const auto mine = holding();
     if (mine == holdings().end()) return false;
@@ -72,7 +72,7 @@ class ModelLock {
     return true;
   }
   void note(bool alone) { holdings().push_back({this, alone, 1}); }
-  // Whether this was the last time that this thread held it.
+  // True if this was the last time that this thread held it.
   bool left() {
     const auto mine = holding();
     if (--mine->depth > 0) return false;

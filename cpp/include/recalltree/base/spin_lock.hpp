@@ -6,7 +6,7 @@
 
 namespace recalltree {
 
-// Whether others may be learning while a thread works on a model.
+// Threads that may learn at the same time: the caller alone, or several.
 enum class Threads { one, several };
 
 class SpinLock {

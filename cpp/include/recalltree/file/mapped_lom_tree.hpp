@@ -22,7 +22,7 @@ class MappedLOMTree final : public LOMTreePrediction<MappedLOMTree, MappedModel>
   LOMTree::Node node(NodeId n) const;
   ModelId router(NodeId n) const { return is_leaf(n) ? kNoModel : arrays_.router[n]; }
   bool is_leaf(NodeId n) const { return arrays_.left[n] == kNoNode; }
-  // What the file says when it is asked, within the tree and not in circles, or kNoNode.
+  // The child that the file names, or kNoNode if that is outside of the tree or further up.
   NodeId child(NodeId n, bool right) const {
     const NodeId child = (right ? arrays_.right : arrays_.left)[n];
     return child < n_nodes() && depth_[child] == depth_[n] + 1 ? child : kNoNode;

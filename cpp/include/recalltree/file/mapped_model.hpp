@@ -1,4 +1,4 @@
-// What mapped models share: a state that they view, and what it says of classes and features.
+// Base of mapped models: the state that they view, and its numbers of classes and features.
 //
 // A mapped model predicts what the learner predicted that was saved, bit for bit, and cannot learn.
 // Making one checks the structure (types, lengths, offsets, links, ids) and reads little;
@@ -24,7 +24,7 @@ class MappedModel : public Predictor {
     FeatureScale::read(config_, scale_.data(), rows, i, x);
   }
   std::size_t n_classes() const final { return n_classes_; }
-  // Whether a learner could go on from this state; if not, it is one for prediction alone.
+  // True if a learner can go on from this state. Otherwise it is for prediction alone.
   virtual bool is_complete() const = 0;
   // Throws std::invalid_argument where a number is not finite, or out of order.
   virtual void check() const;

@@ -29,7 +29,7 @@ class MappedTree {
   NodeId parent(NodeId n) const { return arrays_.parent[n]; }
   std::uint32_t depth(NodeId n) const { return arrays_.depth[n]; }
   ModelId router(NodeId n) const { return arrays_.router[n]; }
-  // What the file says when it is asked, within the tree and further down, or kNoNode.
+  // The child that the file names, or kNoNode if that is outside of the tree or further up.
   NodeId child(NodeId n, bool right) const {
     const NodeId child = (right ? arrays_.right : arrays_.left)[n];
     return child > n && child < size() ? child : kNoNode;
@@ -68,7 +68,7 @@ class MappedTree {
     candidates(n, static_cast<std::uint32_t>(n_labels(n)), out);
   }
 
-  // Whether learning could go on from here.
+  // True if learning can go on from here.
   bool is_complete() const { return has_arrivals_; }
   void check_routers(std::size_t n_routers) const;
   // Throws std::invalid_argument where a number is not finite, or out of order. Reads everything.

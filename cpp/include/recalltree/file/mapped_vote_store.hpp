@@ -1,4 +1,4 @@
-// What one-against-some knows, in a mapped file. Keys and pairs are found by searching lists that
+// Storage of one-against-some in a mapped file. Keys and pairs are found by searching lists that
 // are sorted in the file, so that nothing is built to open one; before many rows are predicted, an
 // index is.
 #pragma once
@@ -102,7 +102,7 @@ class MappedVoteStore {
     const VoteIndex::Class& here = (*index)[y];
     const TaggedSlots slots = index->slots_of(here);
     const std::uint16_t* const places = index->places_of(here);
-    // Whether a class has met a key cannot be foreseen, so that nothing branches on it.
+    // Nothing branches on a guess: no processor foresees whether a class has met a key.
     for (std::uint32_t k = 0; k < keys.size(); ++k) {
       const std::uint32_t slot = slots.guess(keys[k].key);
       const std::uint32_t place = places[slot == TaggedSlots::kNone ? 0 : slot];
@@ -163,7 +163,7 @@ class MappedVoteStore {
   // Before so many rows are predicted.
   void prepare_for(std::size_t n_rows) const;
 
-  // Whether learning could go on from here.
+  // True if learning can go on from here.
   bool is_complete() const { return is_complete_; }
   // Throws std::invalid_argument where a number is not finite, or out of order. Reads everything.
   void check() const;

@@ -1,5 +1,4 @@
-// What the checks of all mapped models share. Throws std::invalid_argument where something is
-// wrong.
+// Checks that all mapped models share. They throw std::invalid_argument.
 #pragma once
 
 #include <cmath>

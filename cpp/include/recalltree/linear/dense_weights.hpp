@@ -12,8 +12,8 @@
 
 namespace recalltree {
 
-// Whether every weight learns at a rate of its own, or the whole model at the rate of its bias,
-// which suits features of one spread and takes half the memory.
+// Learning rates: one per weight, or one per model, that of its bias. The latter suits features of
+// one spread and takes half the memory.
 enum class Rates { per_weight, per_model };
 
 // As they are saved: padded, so that a file of them can be used where it lies. Stored: float, or

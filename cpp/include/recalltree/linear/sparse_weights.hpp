@@ -92,7 +92,7 @@ class SparseWeights final : public Weights {
   float bias(ModelId model) const override {
     return bias_ ? relaxed_load(models_[model].bias) : 0.0f;
   }
-  // What was learned of a feature, to be read while nobody learns.
+  // The weights of a feature, to be read while nobody learns.
   SparseBuckets column(std::uint32_t feature) const {
     const SparseColumn* const column = columns_.peek(feature);
     if (column == nullptr) return {};

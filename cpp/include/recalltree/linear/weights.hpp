@@ -25,7 +25,7 @@ namespace recalltree {
 
 inline constexpr std::size_t kBlock = 16;  // models that learn together, at most
 
-// What accumulate hands to apply. Reused from example to example.
+// Intermediate results that accumulate hands to apply. Reused from example to example.
 struct Steps {
   AlignedFloats r;  // by model, then by feature; of sparse models among several threads vice versa
   float bias_r[kBlock];
@@ -81,7 +81,7 @@ class ReadWeights {
 
   // Scores of many examples, while nobody learns; to the bit those of scores().
   virtual std::unique_ptr<ExampleScorer> example_scorer() const;
-  // Of every group a score for each of its examples and, for each of these, each of its models.
+  // Scores of all groups, one after the other; within a group by example, then by model.
   virtual void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
                             float* out) const;
   // Before so many examples are scored, by score_groups or by an example_scorer.

@@ -125,8 +125,8 @@ Contributions explain_routers(const Model& model, const Rows& rows, std::size_t 
   return out;
 }
 
-// What the keys and the predictors of an example add to the scores of some classes. The score of
-// class i is bias[i] + the sum of row i of votes, predictors and node_votes.
+// Parts of the scores of some classes, by the keys and predictors of an example. The score of class
+// i is bias[i] + the sum of row i of votes, predictors and node_votes.
 struct VoteShares {
   std::vector<std::uint32_t> features;               // those of the example that are not zero
   std::vector<NodeId> nodes;                         // that vote

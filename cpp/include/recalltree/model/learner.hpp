@@ -1,5 +1,5 @@
-// What the learners share beside predicting: learning rows with one or several threads,
-// progressive validation, work counters, the classes seen.
+// Base of the learners: learning rows with one or several threads, progressive validation, work
+// counters, the classes seen.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// What all models share that can predict: going through rows with one or several threads, and
-// turning scored candidates into answers. Prediction changes nothing but counts of the work done.
+// Base of all models that predict: going through rows with one or several threads, and turning
+// scored candidates into answers. Prediction changes nothing but counts of the work done.
 #pragma once
 
 #include <atomic>

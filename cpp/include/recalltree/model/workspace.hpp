@@ -1,4 +1,4 @@
-// What one thread needs to work on one example; the model itself stays untouched by prediction.
+// Scratch memory of one thread for one example. Prediction leaves the model itself untouched.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What the text formats share: blanks, words between blanks, labels between commas, and numbers
-// with a clear complaint.
+// Scanner of a line, for all text formats: blanks, words between blanks, labels between commas, and
+// numbers with a clear complaint.
 #pragma once
 
 #include <string>

@@ -31,7 +31,7 @@ enum class CellStatus : std::uint8_t { kGood, kNoNumber, kTooLarge, kNotIntegral
 std::vector<CellStatus> parse_floats(const TextColumn& column, std::vector<float>& values);
 std::vector<CellStatus> parse_integers(const TextColumn& column, std::vector<std::int64_t>& values);
 
-// Whether cells are UTF-8 without NUL.
+// Status of each cell: UTF-8 without NUL, or why not.
 std::vector<CellStatus> check_text(const TextColumn& column);
 
 // Rows of the words of several columns of the same size, in valid UTF-8. A row whose new names

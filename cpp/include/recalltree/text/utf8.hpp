@@ -1,4 +1,4 @@
-// Whether bytes are text: UTF-8 without NUL.
+// Check for text: UTF-8 without NUL.
 #pragma once
 
 #include <cstddef>

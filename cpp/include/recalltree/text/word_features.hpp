@@ -11,8 +11,8 @@
 
 namespace recalltree {
 
-// What lies between words: white space only, or everything that is neither a letter nor a digit
-// (of ASCII, and the punctuation that is common beyond it).
+// Separators of words: white space only, or everything that is neither a letter nor a digit (of
+// ASCII, and the punctuation that is common beyond it).
 enum class Separators : std::uint8_t { kSpaces, kPunctuation };
 
 // Moves `at` to the next word and returns it; empty at the end of the text.

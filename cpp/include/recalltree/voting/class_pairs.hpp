@@ -1,5 +1,5 @@
-// What a class knows of its keys: of every pair (class, key) that an example had, the exact count,
-// the weight of the class's linear predictor and the AdaGrad accumulator of that weight.
+// Pairs (class, key) that examples had: the exact count, the weight of the class's linear predictor
+// and the AdaGrad accumulator of that weight.
 //
 // One small table per class, in one piece of memory: an example asks each of its few candidates for
 // the same few keys. First come the tags, then the pairs, of which four are a cache line and which

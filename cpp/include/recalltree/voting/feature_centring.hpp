@@ -104,8 +104,8 @@ class FeatureCentring {
   struct Moments {
     double mean = 0.0, variance = 0.0;
   };
-  // What follows from the moments: (value - offset) * factor is what is seen. Nothing is, of a
-  // feature that has not varied yet.
+  // Standardisation that follows from the moments: (value - offset) * factor is seen. The factor of
+  // a feature that has not varied yet is 0.
   struct Lens {
     float offset = 0.0f, factor = 0.0f;
   };

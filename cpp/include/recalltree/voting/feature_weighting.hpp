@@ -14,7 +14,7 @@
 
 namespace recalltree {
 
-// What is left of a count when all of it was the example's own, in shares of the example.
+// A count that was all the example's own leaves no more than this, in shares of the example.
 inline constexpr float kRounding = 1e-3f;
 
 // A feature that is not zero, as a key.
@@ -41,7 +41,7 @@ struct AskedKey {
   float pull, rarity, value, unread;  // see ActiveKey
 };
 
-// What a model has counted of a key: the weight of the examples that had it, and u.
+// Counts of a key: the weight of the examples that had it, and u.
 struct KeyCounts {
   double examples = 0.0;
   float weight = 1.0f;

@@ -74,8 +74,8 @@ struct KeyNode {
   mutable SpinLock lock;    // guards the counts while several threads learn
 };
 
-// What learning needs beside the nodes and their histograms (TreeArrays): the examples that passed
-// each node, and where those of each class were counted.
+// State of learning beside nodes and histograms (TreeArrays): the examples that passed each node,
+// and the nodes that counted each class.
 template <template <class> class List>
 struct ForestArrays {
   std::size_t n_nodes = 0, n_classes = 0;

@@ -18,7 +18,7 @@
 
 namespace recalltree {
 
-// What follows from the parameters.
+// Rules of the forest, as its parameters make them.
 class ForestRules {
  public:
   explicit ForestRules(const OneAgainstSomeConfig& config);

@@ -28,7 +28,7 @@ class MemoryBudget {
   void reach(std::size_t n_classes) { n_reached_ = n_classes; }
 
  private:
-  // What the pairs of a key are worth, by the parts of a score that they add to.
+  // Worth of a key's pairs, by the parts of a score that they add to.
   struct KeyWorth {
     float affinity = 0.0f, share = 0.0f, weight = 0.0f;
   };

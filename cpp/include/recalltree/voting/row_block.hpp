@@ -1,8 +1,7 @@
 // A block of rows whose keys have voted, and the candidates of all of them, class by class.
 //
-// What a class knows of its keys is anywhere in memory. Asked for one row after the other it has
-// left the caches when the next row names the class; asked for many rows at once it is fetched
-// once.
+// The pairs of a class are anywhere in memory. Asked for one row after the other they have left the
+// caches when the next row names the class; asked for many rows at once they are fetched once.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// What the keys of an example say of the classes they name, and the classes of which they say most.
-// Lives in a thread's workspace: as large as the entries that an example may read, whatever the
-// number of classes, and small enough for the nearest cache.
+// Votes of an example's keys for the classes they name, and the classes with the most votes. Lives
+// in a thread's workspace: as large as the entries that an example may read, whatever the number of
+// classes, and small enough for the nearest cache.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@
 
 namespace recalltree {
 
-// What the keys that were read say of a class.
+// Votes for a class.
 struct Sums {
   float affinity = 0.0f;  // of the features' counts, to be divided by the root of the class's own
   float rest = 0.0f;      // of what else its features add to its score
   float nodes = 0.0f;     // of the nodes' votes
 };
 
-// What ranking candidates needs of a class, and nothing else.
+// The part of a class that ranking candidates needs.
 struct ClassTerms {
   float inverse_norm = 0.0f;
   float bias = 0.0f;
@@ -76,8 +76,8 @@ class Votes {
     Adding(const Adding&) = delete;
     Adding& operator=(const Adding&) = delete;
 
-    // Whether a label is new cannot be foreseen, so that nothing branches on it: a new one takes
-    // the place after the last, where label and sums are 0. `all` has all bits where it is new.
+    // Nothing branches on a label's being new, which no processor foresees: a new one takes the
+    // place after the last, where label and sums are 0. `all` has all bits where it is new.
     Sums& operator[](ClassId label) {
       std::uint32_t i = (label * 0x9E3779B1u) >> shift_;
       for (;;) {

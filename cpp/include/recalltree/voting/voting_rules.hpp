@@ -1,4 +1,4 @@
-// What follows from the parameters of one-against-some, for the learner and for the mapped model.
+// Rules of one-against-some that follow from its parameters, for the learner and the mapped model.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What one thread needs to have the keys of an example vote, and to learn it.
+// Scratch memory of one thread for the votes of an example's keys, and for learning it.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct Hit {
   float weight = 0.0f;  // of the pair, when it has learned
 };
 
-// What the example's class knows of one of its keys: its count before the example and with it.
+// A pair of the example's own class: its count before the example and with it, and its weight.
 struct OwnPair {
   float before, after, weight;
   bool is_known = false;
@@ -68,7 +68,7 @@ struct NodeKey {
   float trust;  // 1 where the example ends
 };
 
-// What the next entry of a key's histogram promises.
+// Bound on the vote of the next entry of a key's histogram.
 struct Promise {
   float value;
   std::uint32_t key;  // position among the example's keys

@@ -1,4 +1,4 @@
-// What is known of one node or of one class, beside the picture.
+// The details of one node or of one class, beside the picture.
 
 class Details {
   constructor(report) {
