@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ OURS = "one-against-some"
 ALGORITHMS = (*PAPERS, OURS)
 
 STANDARD_PROBES = 59
+PLACE = ("set", "algorithm")
 #: More negatives are not needed where they change the error by less.
 ENOUGH = 0.005
 #: With so many errors all probes look alike.
@@ -63,7 +65,7 @@ class Comparison:
     def __init__(self, records: Sequence[Record]) -> None:
         kinds = group(records, "kind")
         self.trained = [r for kind in TUNING for r in kinds.get((kind,), [])]
-        cells = group(self.trained, "set", "algorithm", "kind")
+        cells = group(self.trained, *PLACE, "kind")
         self.cells = {key: most_thorough(found) for key, found in cells.items()}
         self.by_negatives: dict[str, list[Record]] = {}
         for (name, algorithm, kind), found in cells.items():
@@ -74,6 +76,8 @@ class Comparison:
         names = {name for name, *_ in cells}
         self.sets = [name for name in CATALOGUE if name in names]
         self.notes: dict[str, str] = {}
+        #: Methods on sets -> how many probes were done, with whatever budget.
+        self.probes = {k: len(v) for k, v in group(kinds.get(("probe",), []), *PLACE).items()}
 
     def superseded(self) -> list[Record]:
         """Return the trainings that no table uses: larger ones have taken their place."""
@@ -138,6 +142,9 @@ class Comparison:
                 said.append(f"{int(probes)} probes")
             if len(found) < 3 and algorithm != "one-against-all":
                 said.append("one seed" if len(found) == 1 else f"{len(found)} seeds")
+        elif kind == "tuned" and self.probes.get((name, algorithm), 0) >= STANDARD_PROBES:
+            took = duration(self.mean(name, algorithm, "train_seconds"))
+            return [f"the best of {STANDARD_PROBES} probes is not trained; that takes about {took}"]
         else:
             said.append("not run")
         short = not found or (kind == "tuned" and probes < STANDARD_PROBES)
@@ -212,6 +219,24 @@ class Comparison:
                     ]
                 )
         return lines
+
+    def other_machines(self) -> str:
+        """Say which costs are of another machine than most, and so not to be compared."""
+        machines = {
+            f"{NAMES[a]} on {name}": {r["machine"]["processor"] for r in self.of(name, a)}
+            for name in self.sets
+            for a in ALGORITHMS
+            if self.of(name, a)
+        }
+        usual, _ = Counter(x for found in machines.values() for x in found).most_common(1)[0]
+        said = [what for what, found in machines.items() if found != {usual}]
+        if not said:
+            return ""
+        others = ", ".join(sorted(set().union(*machines.values()) - {usual}))
+        return (
+            f"Times are of {usual}; in part or all of {others}: {', '.join(said)}. Compare these "
+            "with the others by large factors only."
+        )
 
     def pairs(self) -> Iterator[tuple[str, str, str, str]]:
         """Yield (set, kind, method, other) where both learned the same rows."""

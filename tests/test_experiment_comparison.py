@@ -6,7 +6,13 @@ from experiment_runs import ROOT  # noqa: F401  (makes `experiments` importable)
 from experiments.comparison import Comparison
 
 
-def record(algorithm: str, kind: str = "default", error: float = 0.5, **more: Any) -> dict:
+def record(
+    algorithm: str,
+    kind: str = "default",
+    error: float = 0.5,
+    processor: str = "fast",
+    **more: Any,
+) -> dict:
     unit = {"set": "webdirectory", "algorithm": algorithm, "kind": kind, "seed": 0, "passes": 20}
     result = {
         "n_train": 1000,
@@ -20,7 +26,7 @@ def record(algorithm: str, kind: str = "default", error: float = 0.5, **more: An
     }
     for name, value in more.items():
         (unit if name in ("probes", "seed") else result)[name] = value
-    return {"unit": unit, "result": result}
+    return {"unit": unit, "result": result, "machine": {"processor": processor}}
 
 
 def test_a_larger_budget_takes_the_place_of_a_smaller_one():
@@ -63,12 +69,32 @@ def test_cells_say_what_they_lack_and_what_it_would_take():
     assert notes["c"] == "5 probes; one seed; 59 probes would take about 59 minutes"
 
 
+def test_a_cell_whose_probes_alone_are_done_says_so():
+    probes = [record("lom-tree", "probe") for _ in range(59)]
+    shown = Comparison([record("lom-tree"), *probes])
+    assert shown.error_rows()[1][4] == "- (c)"
+    assert (
+        list(shown.notes)[2] == "the best of 59 probes is not trained; that takes about 10 minutes"
+    )
+
+
 def test_choices_among_probes_that_nearly_always_err_are_called_uncertain():
     choices = [record("lom-tree", "tuned", tuning={"validation_error": 0.9})]
     assert Comparison(choices).uncertain_choices() == ""
     choices += [record("recall-tree", "tuned", tuning={"validation_error": 0.996})]
     assert "wrong: Recall Tree on webdirectory (99.6% at best)" in (
         Comparison(choices).uncertain_choices()
+    )
+
+
+def test_costs_of_another_machine_are_named():
+    trained = [record("recall-tree"), record("lom-tree")]
+    assert Comparison(trained).other_machines() == ""
+    trained.append(record("one-against-all", processor="slow"))
+    assert (
+        Comparison(trained)
+        .other_machines()
+        .startswith("Times are of fast; in part or all of slow: one-against-all on webdirectory.")
     )
 
 

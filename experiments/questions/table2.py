@@ -142,6 +142,8 @@ def section(records: Sequence[Record]) -> Section:
         page.say(text)
     page.say("Cost with default parameters (evaluations: of hyperplanes):")
     page.table(["set", "method", *COSTS.values(), "the paper's, µs", "MB"], shown.cost_rows())
+    if text := shown.other_machines():
+        page.say(text)
     page.figure("table2-time", "CPU time per prediction, with defaults", shown.draw_times)
     page.say(
         """The Recall Tree beside the paper's other two methods, and one-against-some beside the

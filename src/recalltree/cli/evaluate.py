@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recalltree.cli.generated_options import reader_options
+from recalltree.cli.generated_options import is_given, reader_options
 from recalltree.cli.inputs import load_to_use, paths_of, rows_like_the_models
 from recalltree.cli.messages import as_json as to_json
 from recalltree.cli.messages import one_line, write_pairs
@@ -35,6 +35,7 @@ def evaluate(
     model: str,
     mmap: bool,
     k: int,
+    threshold: float,
     confused: int,
     n_jobs: int | None,
     quiet: bool,
@@ -49,6 +50,18 @@ def evaluate(
     paths = paths_of(ctx, rows, model)
     clf = load_to_use(model, mmap, n_jobs)
     reader = rows_like_the_models(ctx, clf, paths, values)
+    if reader.has_label_lists:
+        if confused:
+            raise click.UsageError("--confused is for rows with one label.", ctx)
+        found = evaluate_lists(clf, reader, k, threshold, quiet=quiet)
+        found["n_skipped"] = reader.n_skipped
+        if as_json:
+            click.echo(to_json(found))
+        else:
+            write_pairs(_lines_of_lists(found))
+        return
+    if is_given(ctx, "threshold"):
+        raise click.UsageError("--threshold is for rows with several labels.", ctx)
     evaluation = evaluate_rows(clf, reader, k, quiet=quiet)
     found = {**evaluation.as_dict(), "n_skipped": reader.n_skipped}
     pairs = evaluation.most_confused(confused)
@@ -67,19 +80,52 @@ def evaluate_rows(clf: Any, reader: RowReader, k: int, *, quiet: bool) -> Evalua
     from recalltree.inspection import Evaluation
 
     evaluation = Evaluation(clf, k)
+    _update(evaluation, reader, quiet=quiet)
+    return evaluation
+
+
+def evaluate_lists(
+    clf: Any, reader: RowReader, k: int, threshold: float, *, quiet: bool
+) -> dict[str, Any]:
+    """Return the metrics of a model on all rows of a reader, which have lists of labels."""
+    from recalltree.inspection import ListEvaluation
+
+    evaluation = ListEvaluation(clf, k, threshold)
+    _update(evaluation, reader, quiet=quiet)
+    return evaluation.as_dict()
+
+
+def _update(evaluation: Any, reader: RowReader, *, quiet: bool) -> None:
     with Display(Meter(reader), quiet=quiet) as display:
         for batch in reader:
             evaluation.update(batch.X, batch.y, batch.sample_weight)
             display.update(evaluation.n_rows)
     if evaluation.n_rows == 0:
         raise ValueError("there are no rows to evaluate.")
-    return evaluation
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     lines = [("rows", f"{found['n_rows']:,}")]
     lines += [(name, f"{found[name]:.4f}") for name in found if name.startswith("error@")]
-    lines.append(("candidate recall", f"{found['candidate_recall']:.4f}"))
+    return lines + _last_lines(found)
+
+
+def _lines_of_lists(found: dict[str, Any]) -> list[tuple[str, str]]:
+    lines = [
+        ("rows", f"{found['n_rows']:,}"),
+        ("labels per row", f"{found['labels_per_row']:.2f}"),
+    ]
+    if found["rows_without_labels"]:
+        lines.append(("rows without labels", f"{found['rows_without_labels']:,}"))
+    lines += [(name, f"{found[name]:.4f}") for name in found if "@" in name]
+    for average in ("micro", "macro"):
+        at = f" at {found['threshold']:g}"
+        lines.append((f"{average} F1{at}", f"{found[f'{average}_f1']:.4f}"))
+    return lines + _last_lines(found)
+
+
+def _last_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    lines = [("candidate recall", f"{found['candidate_recall']:.4f}")]
     if found["unknown_labels"] > 0:
         lines.append(("labels never learned", f"{found['unknown_labels']:.4f}"))
     lines.append(("µs per row", f"{found['microseconds_per_row']:.2f}"))
@@ -96,7 +142,15 @@ _OPTIONS = [
         type=click.IntRange(min=1),
         default=5,
         show_default=True,
-        help="Count as right also when the label is among the best K: error@K.",
+        help="Count as right also when the label is among the best K: error@K. With several "
+        "labels, the largest K of precision@K, and that of recall@K and nDCG@K.",
+    ),
+    SectionOption(
+        ["--threshold"],
+        type=click.FloatRange(0, 1),
+        default=0.5,
+        show_default=True,
+        help="With several labels, F1 is that of the labels of at least this probability.",
     ),
     SectionOption(
         ["--confused"],

@@ -60,11 +60,16 @@ def explain(
 
 def _feature_names(reader: RowReader, n_features: int) -> list[str] | None:
     """Return what features are called, as far as that is known; None if nothing is."""
-    # Columns of numbers come before the features of text.
-    names = [*reader.options.get("numeric_columns", ()), *(reader.feature_names or ())]
-    if not names:
+    # Columns of numbers come before the features of text, those of an embedding behind them.
+    options = reader.options
+    names = [*options.get("numeric_columns", ()), *(reader.feature_names or ())]
+    embedding, width = options.get("embedding_columns", ()), options.get("embedding_width") or 0
+    if not names and not width:
         return None
-    return [*names, *(f"feature {i}" for i in range(len(names), n_features))]
+    names += [f"feature {i}" for i in range(len(names), n_features - width)]
+    if len(embedding) == width:
+        return [*names, *embedding]
+    return [*names, *(f"{name}[{i}]" for name in embedding for i in range(width))]
 
 
 _OPTIONS = [

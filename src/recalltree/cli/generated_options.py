@@ -19,7 +19,7 @@ NOT_OPTIONS = frozenset({"shuffle", "early_stopping", "validation_fraction", "ve
 ALIASES = {"n_passes": ("--passes",), "n_jobs": ("-j",), "random_state": ("--seed",)}
 
 #: Names of columns may also be given together, with commas between them.
-_COLUMNS = ("text_column", "numeric_columns")
+_COLUMNS = ("text_column", "numeric_columns", "embedding_columns")
 
 
 def estimator_options() -> list[click.Option]:

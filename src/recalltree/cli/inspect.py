@@ -66,6 +66,12 @@ def inspect(
         evaluation = None
         if rows:
             reader = rows_like_the_models(ctx, clf, list(rows), values)
+            if reader.has_label_lists:
+                raise click.UsageError(
+                    "the page shows answers to rows with one label; pass rows with --multilabel "
+                    "first or refuse, or see `recalltree evaluate`.",
+                    ctx,
+                )
             evaluation = evaluate_rows(clf, reader, 5, quiet=quiet)
         _write_page(report_page(clf, evaluation, _title(model)), html, quiet=quiet)
     if not (labels or tree or html):

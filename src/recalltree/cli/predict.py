@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import click
 
-from recalltree.cli.generated_options import reader_options
+from recalltree.cli.generated_options import is_given, reader_options
 from recalltree.cli.inputs import load_to_use, paths_of, rows_like_the_models
 from recalltree.cli.messages import as_json as to_json
 from recalltree.cli.messages import one_line
@@ -32,6 +34,7 @@ def predict(
     model: str,
     mmap: bool,
     k: int,
+    threshold: float | None,
     labels_only: bool,
     n_jobs: int | None,
     quiet: bool,
@@ -41,24 +44,45 @@ def predict(
     """Answer rows, one line for each.
 
     A line has the best label, its probability, the second best label and so on, with tabs between
-    them. ROWS are files, patterns, or - for standard input, which is also read if none is named;
-    they may have labels, which are not looked at.
+    them. With --threshold, it has all labels that are probable enough, perhaps none. ROWS are
+    files, patterns, or - for standard input, which is also read if none is named; they may have
+    labels, which are not looked at.
     """
     if labels_only and as_json:
         raise click.UsageError("--labels-only and --json exclude each other.", ctx)
     paths = paths_of(ctx, rows, model)
     clf = load_to_use(model, mmap, n_jobs)
-    if k > len(clf.classes_):
+    if threshold is None and k > len(clf.classes_):
         raise click.UsageError(f"-k {k}: the model has {len(clf.classes_)} classes.", ctx)
     reader = rows_like_the_models(ctx, clf, paths, values, require_labels=False)
-    lines = _json_lines if as_json else _label_lines if labels_only else _pair_lines
-    written = _OneLine()
+    if threshold is not None:
+        most = k if is_given(ctx, "k") else None
+        answers = partial(_probable_answers, clf, threshold=threshold, most=most)
+    else:
+        answers = partial(_best_answers, clf, k=k)
+    if as_json:
+        lines = partial(_json_lines, answers)
+    elif labels_only and reader.has_label_lists:
+        lines = partial(_list_lines, answers, reader.written_labels)
+    elif threshold is not None:
+        lines = partial(_ragged_lines, answers, labels_only)
+    else:
+        lines = partial(_label_lines if labels_only else _pair_lines, clf, k, _OneLine())
     n_rows = 0
     with Display(Meter(reader), quiet=quiet) as display:
         for batch in reader:
-            click.echo(lines(clf, batch, k, written))
+            click.echo(lines(batch))
             n_rows += len(batch)
             display.update(n_rows)
+
+
+#: The labels of a row, the best first, and their probabilities.
+Answer = tuple[list[Any], list[float]]
+Answers = Callable[[Any], Iterator[Answer]]
+
+#: Probabilities held at a time, where every class has one.
+_MOST_PROBABILITIES = 2**22
+_FEWEST_ROWS = 64
 
 
 class _OneLine(dict[Any, str]):
@@ -69,29 +93,61 @@ class _OneLine(dict[Any, str]):
         return text
 
 
-def _pair_lines(clf: Any, batch: Any, k: int, written: _OneLine) -> str:
+def _pair_lines(clf: Any, k: int, written: _OneLine, batch: Any) -> str:
     labels, probabilities = clf.predict_topk(batch.X, k)
     texts = list(map(written.__getitem__, labels.ravel().tolist()))
     return lines_of_pairs(texts, probabilities)
 
 
-def _label_lines(clf: Any, batch: Any, k: int, written: _OneLine) -> str:
+def _label_lines(clf: Any, k: int, written: _OneLine, batch: Any) -> str:
     # One label takes no scores: the quickest way.
     labels = clf.predict(batch.X)[:, None] if k == 1 else clf.predict_topk(batch.X, k)[0]
     return "\n".join("\t".join([written[label] for label in row]) for row in labels.tolist())
 
 
-def _json_lines(clf: Any, batch: Any, k: int, written: _OneLine) -> str:
-    return "\n".join(_answers(clf, batch, k))
+def _ragged_lines(answers: Answers, labels_only: bool, batch: Any) -> str:
+    lines = []
+    for labels, probabilities in answers(batch):
+        words = [one_line(label) for label in labels]
+        if not labels_only:
+            pairs = zip(words, probabilities, strict=True)
+            words = [f"{label}\t{probability:.6g}" for label, probability in pairs]
+        lines.append("\t".join(words))
+    return "\n".join(lines)
 
 
-def _answers(clf: Any, batch: Any, k: int) -> Iterator[str]:
-    labels, probabilities = clf.predict_topk(batch.X, k)
-    for i, (names, values) in enumerate(zip(labels.tolist(), probabilities.tolist(), strict=True)):
-        answer: dict[str, Any] = {"labels": names, "probabilities": values}
+def _list_lines(answers: Answers, written: Callable[[list[Any]], str], batch: Any) -> str:
+    return "\n".join(one_line(written(labels)) for labels, _ in answers(batch))
+
+
+def _json_lines(answers: Answers, batch: Any) -> str:
+    lines = []
+    for i, (labels, probabilities) in enumerate(answers(batch)):
+        answer: dict[str, Any] = {"labels": labels, "probabilities": probabilities}
         if batch.tags is not None:
             answer["tag"] = batch.tags[i]
-        yield to_json(answer)
+        lines.append(to_json(answer))
+    return "\n".join(lines)
+
+
+def _best_answers(clf: Any, batch: Any, k: int) -> Iterator[Answer]:
+    labels, probabilities = clf.predict_topk(batch.X, k)
+    yield from zip(labels.tolist(), probabilities.tolist(), strict=True)
+
+
+def _probable_answers(clf: Any, batch: Any, threshold: float, most: int | None) -> Iterator[Answer]:
+    """Yield the labels of a probability of at least the threshold, the best first."""
+    import numpy as np
+
+    classes = clf.classes_
+    size = max(_FEWEST_ROWS, _MOST_PROBABILITIES // len(classes))
+    for start in range(0, len(batch), size):
+        found = clf.predict_proba(batch.X[start : start + size], sparse=True)
+        for begin, end in pairwise(found.indptr.tolist()):
+            values = found.data[begin:end]
+            kept = np.flatnonzero(values >= threshold)
+            best = kept[np.argsort(-values[kept], kind="stable")][:most]
+            yield classes[found.indices[begin + best]].tolist(), values[best].tolist()
 
 
 _OPTIONS = [
@@ -104,7 +160,17 @@ _OPTIONS = [
         show_default=True,
         help="How many labels to write for each row, the best first.",
     ),
-    SectionOption(["--labels-only"], is_flag=True, help="Write labels without probabilities."),
+    SectionOption(
+        ["--threshold"],
+        type=click.FloatRange(0, 1),
+        metavar="P",
+        help="Write the labels of at least this probability, at most K of them if -k is given.",
+    ),
+    SectionOption(
+        ["--labels-only"],
+        is_flag=True,
+        help="Write labels without probabilities; where rows have several labels, in their format.",
+    ),
     jobs_option,
     json_option,
     quiet_option,

@@ -77,6 +77,9 @@ def train(
     except ValueError as error:
         raise click.UsageError(str(error), ctx) from error
     run = TrainingRun(clf, paths, given_reader_options(ctx, values), skip_rows, quiet=quiet)
+    has_cells = algorithm == DEFAULT_ALGORITHM and resume is None
+    if has_cells and run.reader.n_dense_features and not is_given(ctx, "n_dense_features"):
+        clf.set_params(n_dense_features=run.reader.n_dense_features)
     if resume is not None and not run.goes_on and not is_given(ctx, "n_passes"):
         # How often these rows are read is not for other rows to say.
         clf.set_params(n_passes=type(clf)().n_passes)

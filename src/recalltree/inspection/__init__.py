@@ -5,6 +5,7 @@ from recalltree.inspection.drawing import tree_text
 from recalltree.inspection.evaluation import Evaluation
 from recalltree.inspection.explainer import explain
 from recalltree.inspection.explanation import Explanation
+from recalltree.inspection.list_evaluation import ListEvaluation
 from recalltree.inspection.nodes import NodeTable, node_table
 from recalltree.inspection.report import html_report, report_page
 from recalltree.inspection.statistics import summary
@@ -12,6 +13,7 @@ from recalltree.inspection.statistics import summary
 __all__ = [
     "Evaluation",
     "Explanation",
+    "ListEvaluation",
     "NodeTable",
     "class_counts",
     "explain",

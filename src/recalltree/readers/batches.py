@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from recalltree.dense_block import hybrid
 from recalltree.label_lists import LabelLists
 
 
@@ -49,6 +50,15 @@ def sparse_rows(
     X = csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, n_features))
     X.has_canonical_format = True  # also says that the indices are sorted
     return X
+
+
+def with_block(X: Any, block: NDArray[np.float32]) -> Any:
+    """Return rows, sparse or dense, with dense features behind them."""
+    if isinstance(X, np.ndarray):
+        return np.hstack([X, block])
+    joined = csr_matrix(hybrid(X, block))
+    joined.has_canonical_format = True
+    return joined
 
 
 def objects(values: list[Any]) -> NDArray[np.object_]:

@@ -106,6 +106,27 @@ def numbers(array: pa.Array, name: str, bad: BadCells) -> NDArray[np.float32]:
     return values
 
 
+def vectors(array: pa.Array, name: str, width: int, bad: BadCells) -> NDArray[np.float32]:
+    """Return cells, lists of so many numbers, as the rows of an array."""
+    out = np.zeros((len(array), width), dtype=np.float32)
+    missing = array.is_null().to_numpy(zero_copy_only=False)
+    bad.add(np.flatnonzero(missing), name, "a missing list", array)
+    if pa.types.is_null(array.type):
+        return out
+    if not is_list(array):
+        raise ValueError(f"column {name!r} holds {array.type}, not lists of numbers")
+    lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
+    bad.add(np.flatnonzero(lengths != width), name, f"not a list of {width} numbers", array)
+    of_numbers = BadCells()
+    values = numbers(plain(array.flatten()), name, of_numbers)
+    row = np.repeat(np.arange(len(array)), lengths)
+    for i in sorted(of_numbers.found):
+        bad.found.setdefault(int(row[i]), of_numbers.found[i])
+    complete = lengths == width
+    out[complete] = values[complete[row]].reshape(-1, width)
+    return out
+
+
 def texts(array: pa.Array, name: str, bad: BadCells) -> pa.Array:
     """Return cells as text, checked to be UTF-8; a missing one is empty."""
     if pa.types.is_null(array.type):

@@ -14,6 +14,8 @@ _TABLE = (
     "label_separator",
     "text_column",
     "numeric_columns",
+    "embedding_columns",
+    "embedding_width",
     "weight_column",
     "lowercase",
     *_WORDS,
@@ -31,7 +33,7 @@ class Format:
     named_features: bool = False  # features have names, of which columns are made
     indexed_features: bool = False  # features have numbers
     has_header: bool = False  # files begin with the numbers of rows, features and labels
-    has_label_lists: bool = False  # a table whose columns may hold lists
+    has_lists: bool = False  # a table whose columns may hold lists
     string_labels: bool = False  # labels are strings unless the user says otherwise
     magic: tuple[bytes, ...] = ()  # first bytes of a file
     first_line: bytes | None = None  # the regular expression that it matches
@@ -76,7 +78,7 @@ _ALL = (
         (".parquet",),
         _TABLE,
         is_table=True,
-        has_label_lists=True,
+        has_lists=True,
         magic=(b"PAR1",),
     ),
     Format(
@@ -84,7 +86,7 @@ _ALL = (
         (".arrow", ".arrows", ".feather"),
         _TABLE,
         is_table=True,
-        has_label_lists=True,
+        has_lists=True,
         magic=(b"ARROW1", b"\xff\xff\xff\xff"),
     ),
     Format(
@@ -92,7 +94,7 @@ _ALL = (
         (".jsonl", ".ndjson"),
         _TABLE,
         is_table=True,
-        has_label_lists=True,
+        has_lists=True,
         first_line=rb"\{",
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from recalltree.parameters import defaults_of, list_choices
@@ -10,7 +11,7 @@ from recalltree.readers.formats import FORMATS, format_of, n_features_in_headers
 from recalltree.readers.options import RowOptions, check_options
 from recalltree.readers.parameters import ROWS
 from recalltree.readers.reader import RowReader
-from recalltree.readers.sources import Readable, find_sources
+from recalltree.readers.sources import Readable, Source, find_sources
 from recalltree.readers.text import TextRows
 
 _DEFAULT = defaults_of(ROWS)
@@ -38,6 +39,8 @@ def open_rows(
     label_separator: str | None = _DEFAULT["label_separator"],
     text_column: str | Sequence[str] | None = _DEFAULT["text_column"],
     numeric_columns: Sequence[str] | None = _DEFAULT["numeric_columns"],
+    embedding_columns: Sequence[str] | None = _DEFAULT["embedding_columns"],
+    embedding_width: int | None = _DEFAULT["embedding_width"],
     weight_column: str | None = _DEFAULT["weight_column"],
     lowercase: bool = _DEFAULT["lowercase"],
     max_line_bytes: int = _DEFAULT["max_line_bytes"],
@@ -102,6 +105,12 @@ def open_rows(
         Tables: columns of text, whose words are features.
     numeric_columns : sequence of str, default=None
         Tables: columns of numbers, each a feature; they come before the features of text.
+    embedding_columns : str or sequence of str, default=None
+        Tables: the column of lists of numbers, or the columns of numbers, of an embedding. Its
+        features are the last. With text, `X` is sparse and they are the dense block at its end,
+        ``n_dense_features`` of them, which ``OneAgainstSomeClassifier`` can learn with cells.
+    embedding_width : int, default=None
+        How many numbers each list has. None: as many as the first; rows from a pipe need it.
     lowercase : bool, default=True
         Tables: whether text is put in lower case first.
     max_line_bytes : int, default=16 MiB
@@ -146,18 +155,23 @@ def open_rows(
         n_features = n_features_in_headers(sources)
     options = check_options(given, n_features=n_features, bits=bits)
     is_table = FORMATS[options.format].is_table
-    rows: Any = _table_rows(options) if is_table else TextRows(options)
+    rows: Any = _table_rows(options, sources) if is_table else TextRows(options)
+    options = rows.options
     return RowReader(sources, options, rows, rows.n_features, state)
 
 
 list_choices(open_rows, ROWS)
 
 
-def _table_rows(options: RowOptions) -> Any:
+def _table_rows(options: RowOptions, sources: list[Source]) -> Any:
     try:
+        from recalltree.readers.table_files import list_length
         from recalltree.readers.tables import TableRows
     except ImportError as error:
         raise ImportError(
             f"reading {options.format} needs the package pyarrow: pip install 'recalltree[arrow]'"
         ) from error
+    if options.embedding_is_list and options.embedding_width is None:
+        width = list_length(sources, options.format, options.embedding_columns[0])
+        options = replace(options, embedding_width=width)
     return TableRows(options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -43,6 +44,8 @@ class RowOptions:
     label_separator: str | None
     text_column: tuple[str, ...]
     numeric_columns: tuple[str, ...]
+    embedding_columns: tuple[str, ...]
+    embedding_width: int | None  # None: no embedding, or lists that were not looked at yet
     weight_column: str | None
     lowercase: bool
     max_line_bytes: int
@@ -54,6 +57,11 @@ class RowOptions:
         return FORMATS[self.format].named_features or bool(self.text_column)
 
     @property
+    def embedding_is_list(self) -> bool:
+        """Whether one column of lists holds the embedding."""
+        return len(self.embedding_columns) == 1 and FORMATS[self.format].has_lists
+
+    @property
     def has_label_lists(self) -> bool:
         """Whether a row may have several labels: they come as lists."""
         return self.multilabel in ("all", "any")
@@ -62,6 +70,16 @@ class RowOptions:
     def needs_labels(self) -> bool:
         """Whether a row without a label is a bad row."""
         return self.require_labels and self.multilabel != "any"
+
+    def written_labels(self, labels: Sequence[Any]) -> str:
+        """Return the labels of a row in the format."""
+        if self.format == "fasttext":
+            return " ".join(f"{self.label_prefix}{label}" for label in labels)
+        if not FORMATS[self.format].is_table:
+            return ",".join(map(str, labels))
+        if self.label_separator is None:
+            return json.dumps(list(labels), ensure_ascii=False)
+        return self.label_separator.join(map(str, labels))
 
     def make_space(self, state: Mapping[str, Any] | None) -> FeatureSpace | None:
         """Return the columns that names get, None for a format without names."""
@@ -124,6 +142,7 @@ def check_options(given: dict[str, Any], *, n_features: Any, bits: Any) -> RowOp
     _check_several_labels(given)
     if not given["label_prefix"]:
         raise ValueError("label_prefix must not be empty, or every word would be a label")
+    embedding = _names("embedding_columns", given["embedding_columns"])
     return RowOptions(
         **{
             **given,
@@ -131,8 +150,23 @@ def check_options(given: dict[str, Any], *, n_features: Any, bits: Any) -> RowOp
             "quadratic": _quadratic(given["quadratic"]),
             "text_column": _names("text_column", given["text_column"]),
             "numeric_columns": _names("numeric_columns", given["numeric_columns"]),
+            "embedding_columns": embedding,
+            "embedding_width": _embedding_width(given, embedding),
         }
     )
+
+
+def _embedding_width(given: dict[str, Any], columns: tuple[str, ...]) -> int | None:
+    width = given["embedding_width"]
+    if width is None:
+        has_lists = FORMATS[given["format"]].has_lists and len(columns) == 1
+        return None if has_lists or not columns else len(columns)
+    _check_integer("embedding_width", width)
+    if not columns:
+        raise ValueError(f"embedding_width={width} is for rows with embedding_columns")
+    if len(columns) > 1 and width != len(columns):
+        raise ValueError(f"embedding_width={width}, and embedding_columns names {len(columns)}")
+    return int(width)
 
 
 def _n_features(given: dict[str, Any], n_features: Any, bits: Any) -> int:
@@ -174,7 +208,7 @@ def _check_several_labels(given: dict[str, Any]) -> None:
         raise ValueError(
             f"label_separator={separator!r} is for rows with several labels; pass multilabel='all'"
         )
-    if multilabel != "refuse" and separator is None and not format_.has_label_lists:
+    if multilabel != "refuse" and separator is None and not format_.has_lists:
         raise ValueError(
             f"multilabel={multilabel!r} needs label_separator: cells of {format_.name} hold text, "
             "not lists of labels"

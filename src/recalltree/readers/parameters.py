@@ -120,6 +120,21 @@ ROWS = make_table(
         (None, Sequence),
         "Tables: columns of numbers, each a feature; they come before the features of text.",
     ),
+    Parameter(
+        "embedding_columns",
+        None,
+        (None, Sequence),
+        "Tables: the column of lists of numbers, or the columns of numbers, of an embedding. Its "
+        "features are the last. With text, they are a dense block that one-against-some learns "
+        "with cells.",
+    ),
+    Parameter(
+        "embedding_width",
+        None,
+        (None, Range(int, 1, MAX_FEATURES)),
+        "How many numbers each list has.",
+        none_is="as many as the first; rows from a pipe need it",
+    ),
     Parameter("weight_column", None, (None, str), "Tables: the column of importance weights."),
     Parameter(
         "lowercase",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from recalltree._core import FeatureSpace
@@ -90,6 +90,21 @@ class RowReader:
         sizes = [source.size for source in self._sources]
         known = [size for size in sizes if size is not None]
         return self._n_read, sum(known) if len(known) == len(sizes) else None
+
+    @property
+    def n_dense_features(self) -> int:
+        """How many features at the end of sparse rows are a dense block."""
+        o = self._options
+        return (o.embedding_width or 0) if o.text_column and not o.dense else 0
+
+    @property
+    def has_label_lists(self) -> bool:
+        """Whether rows may have several labels: batches then have lists of them."""
+        return self._options.has_label_lists
+
+    def written_labels(self, labels: Sequence[Any]) -> str:
+        """Return the labels of a row as the files have them."""
+        return self._options.written_labels(labels)
 
     @property
     def feature_names(self) -> list[str] | None:

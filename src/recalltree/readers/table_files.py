@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.json
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from recalltree.readers.cells import plain
+from recalltree.readers.cells import is_list, plain
 from recalltree.readers.errors import DamagedFileError
 from recalltree.readers.sources import Source, Stream
 
@@ -29,6 +31,8 @@ class Wanted:
 
     numeric: tuple[str, ...]
     text: tuple[str, ...]
+    embedding: tuple[str, ...]
+    embedding_is_list: bool
     label: str | None
     weight: str | None
     required_label: bool
@@ -37,7 +41,7 @@ class Wanted:
     @property
     def columns(self) -> list[str]:
         """All of them, each once."""
-        names = [self.label, self.weight, *self.numeric, *self.text]
+        names = [self.label, self.weight, *self.numeric, *self.text, *self.embedding]
         return list(dict.fromkeys(name for name in names if name is not None))
 
     def present(self, names: list[str], file: str) -> list[str]:
@@ -65,7 +69,9 @@ class Block:
     refused: list[tuple[int, str, str]] = field(default_factory=list)  # (row, reason, text)
 
 
-def read_blocks(source: Source, format: str, wanted: Wanted, batch_rows: int) -> Iterator[Block]:
+def read_blocks(
+    source: Source, format: str, wanted: Wanted, batch_rows: int
+) -> Generator[Block, None, None]:
     """Yield the blocks of one file, with the wanted columns."""
     try:
         yield from _READERS[format](source, wanted, batch_rows)
@@ -74,6 +80,25 @@ def read_blocks(source: Source, format: str, wanted: Wanted, batch_rows: int) ->
         if "straddl" in reason:
             reason = f"a row is longer than {_BLOCK} bytes"
         raise DamagedFileError(f"{source.name}: not read as {format}: {reason}") from error
+
+
+def list_length(sources: list[Source], format: str, column: str) -> int:
+    """Return how long the first list of a column is."""
+    if any(source.is_pipe for source in sources):
+        raise ValueError(
+            "embedding_width is missing: rows that come through a pipe are not looked at before "
+            "they are read"
+        )
+    wanted = Wanted((), (), (column,), True, None, None, required_label=False, label_lists=False)
+    for source in sources:
+        with closing(read_blocks(source, format, wanted, 64)) as blocks:
+            for block in blocks:
+                if column not in block.columns or not is_list(block.columns[column]):
+                    continue
+                lengths = pc.drop_null(pc.list_value_length(block.columns[column]))
+                if len(lengths) and lengths[0].as_py():
+                    return int(lengths[0].as_py())
+    raise ValueError(f"column {column!r} has no list of numbers; pass embedding_width")
 
 
 def _number(n: int, first: int) -> NDArray[np.int64]:
@@ -227,6 +252,8 @@ def _json_table(text: bytes, wanted: Wanted, label_type: pa.DataType) -> pa.Tabl
     if wanted.weight is not None:
         types[wanted.weight] = pa.float32()
     types |= dict.fromkeys(wanted.numeric, pa.float32())
+    of_embedding = pa.list_(pa.float32()) if wanted.embedding_is_list else pa.float32()
+    types |= dict.fromkeys(wanted.embedding, of_embedding)
     return pa.json.read_json(
         io.BytesIO(text),
         read_options=pa.json.ReadOptions(use_threads=False, block_size=len(text) + 1),

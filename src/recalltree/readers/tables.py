@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recalltree._core import FeatureSpace, encode_words
 from recalltree.readers.background import Consumer, Delivery
-from recalltree.readers.batches import Batch, sparse_rows
+from recalltree.readers.batches import Batch, sparse_rows, with_block
 from recalltree.readers.cells import (
     BadCells,
     buffers,
@@ -20,6 +20,7 @@ from recalltree.readers.cells import (
     iterate_bad,
     numbers,
     texts,
+    vectors,
 )
 from recalltree.readers.errors import BadRowError
 from recalltree.readers.label_cells import Labels, ListedLabels
@@ -37,7 +38,7 @@ class TableRows:
     """
 
     def __init__(self, options: RowOptions) -> None:
-        if not options.text_column and not options.numeric_columns:
+        if not (options.text_column or options.numeric_columns or options.embedding_columns):
             raise ValueError(
                 f"a {options.format} file needs text_column, numeric_columns or both: the columns "
                 "of which features are made"
@@ -48,11 +49,14 @@ class TableRows:
                 "require_labels=False"
             )
         n_words = options.n_features if options.text_column else 0
-        self.n_features = len(options.numeric_columns) + n_words
-        self._options = options
+        n_numeric = len(options.numeric_columns)
+        self.n_features = n_numeric + n_words + (options.embedding_width or 0)
+        self.options = options
         self._wanted = Wanted(
             numeric=options.numeric_columns,
             text=options.text_column,
+            embedding=options.embedding_columns,
+            embedding_is_list=options.embedding_is_list,
             label=options.label_column,
             weight=options.weight_column,
             required_label=options.require_labels,
@@ -63,7 +67,7 @@ class TableRows:
         self, sources: list[Source], space: FeatureSpace | None, consumer: Consumer
     ) -> Iterator[Delivery]:
         """Read all sources once."""
-        o = self._options
+        o = self.options
         labels = _make_labels(o)
         n_skipped, before = 0, 0
         for source in sources:
@@ -82,14 +86,16 @@ class TableRows:
     def _read(
         self, block: Block, labels: Labels | ListedLabels, space: FeatureSpace | None, file: str
     ) -> tuple[Batch | None, list[BadRowError]]:
-        o, columns, n_rows = self._options, block.columns, len(block.rows)
+        o, columns, n_rows = self.options, block.columns, len(block.rows)
         bad = BadCells()
         y: Any = None
+        embedding = None
         weights = None
         X = np.zeros((n_rows, len(o.numeric_columns)), dtype=np.float32)
         if columns:
             for j, name in enumerate(o.numeric_columns):
                 X[:, j] = numbers(columns[name], name, bad)
+            embedding = self._embedding(columns, n_rows, bad)
             words = [texts(columns[name], name, bad) for name in o.text_column]
             if o.weight_column is not None:
                 weights = numbers(columns[o.weight_column], o.weight_column, bad)
@@ -113,12 +119,28 @@ class TableRows:
                 X, kept = X[:n_before], kept[:n_before]
         batch = None
         if len(kept):
+            X = X if embedding is None else with_block(X, embedding[kept])
             batch = Batch(
                 X=X,
                 y=labels.of_rows(y, kept),
                 sample_weight=None if weights is None else weights[kept],
             )
         return batch, _problems(block, bad, file)
+
+    def _embedding(
+        self, columns: dict[str, pa.Array], n_rows: int, bad: BadCells
+    ) -> NDArray[np.float32] | None:
+        """Return the features of the embedding, None if there is none."""
+        names, width = self.options.embedding_columns, self.options.embedding_width
+        if not names:
+            return None
+        assert width is not None
+        if self.options.embedding_is_list:
+            return vectors(columns[names[0]], names[0], width, bad)
+        block = np.zeros((n_rows, width), dtype=np.float32)
+        for j, name in enumerate(names):
+            block[:, j] = numbers(columns[name], name, bad)
+        return block
 
     def _with_words(
         self,
@@ -128,7 +150,7 @@ class TableRows:
         space: FeatureSpace,
     ) -> tuple[Any, NDArray[np.bool_]]:
         """Put the features of words behind the columns of numbers; say which rows have no room."""
-        o = self._options
+        o = self.options
         columns = []
         for name, array in zip(o.text_column, words, strict=True):
             text = pc.fill_null(array.take(pa.array(kept)).cast(pa.large_string()), "")
@@ -140,7 +162,8 @@ class TableRows:
         refused = status != 0
         if X.shape[1]:
             indptr, indices, values = _behind(X[~refused], indptr, indices, values)
-        rows = sparse_rows(indptr, indices, values, self.n_features)
+        n_features = X.shape[1] + o.n_features
+        rows = sparse_rows(indptr, indices, values, n_features)
         return rows.toarray() if o.dense else rows, refused
 
 

@@ -48,7 +48,7 @@ class TextRows:
 
     def __init__(self, options: RowOptions) -> None:
         self.n_features = options.n_features
-        self._options = options
+        self.options = options
 
     def __call__(
         self, sources: list[Source], space: FeatureSpace | None, consumer: Consumer
@@ -85,13 +85,13 @@ class TextRows:
             for file, line, column, reason, text in parser.take_problems()
         ]
         while (taken := parser.take(flush or parser.stopped)) is not None:
-            batch = from_text(taken, self.n_features, self._options.dense)
+            batch = from_text(taken, self.n_features, self.options.dense)
             yield Delivery(batch, [], parser.n_skipped, n_read, parser.label_type)
         if problems:
             yield Delivery(None, problems, parser.n_skipped, n_read, parser.label_type)
 
     def _make_parser(self, space: FeatureSpace | None) -> TextParser:
-        o = self._options
+        o = self.options
         return TextParser(
             o.format,
             space,
