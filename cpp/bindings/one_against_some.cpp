@@ -119,8 +119,9 @@ const Cells& cells_of(const OneAgainstSome& model) {
 nb::object whitened(const OneAgainstSome& model, const HeldRows& x) {
   const Rows& rows = the_row(model, x, model.config().learner.n_features);
   const Cells& cells = cells_of(model);
-  const float* const row = model.read_row(rows, 0)->dense.x;
-  return to_numpy(std::vector<float>(row, row + cells.whitening().n_features()));
+  const auto row = model.read_row(rows, 0);
+  const float* const from = row->dense.x;
+  return to_numpy(std::vector<float>(from, from + cells.whitening().n_features()));
 }
 
 // The classes that cells find for a row.

@@ -64,6 +64,8 @@ void check(Config config, const ClassData& data) {
   for (const bool sparse : {false, true}) {
     config.learner.sparse = sparse;
     config.learner.n_features = kFeatures;
+    if constexpr (std::is_same_v<Config, OneAgainstSomeConfig>)
+      config.n_dense_features = config.keys != Keys::automatic && sparse ? kFeatures / 2 : 0;
     const Rows& rows = data.rows(sparse);
     Model model(config);
     const auto learn = [&](std::size_t begin) {
@@ -94,4 +96,7 @@ int main() {
   check<OneAgainstAll>(OneAgainstAllConfig{}, data);
   check<LOMTree>(LOMTreeConfig{}, data);
   check<OneAgainstSome>(OneAgainstSomeConfig{}, data);
+  OneAgainstSomeConfig cells;
+  cells.keys = Keys::cells_and_trees;
+  check<OneAgainstSome>(cells, data);
 }

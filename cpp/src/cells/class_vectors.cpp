@@ -65,8 +65,11 @@ void ClassVectors::clear_vectors() {
   }
 }
 
-void ClassVectors::rescale(float factor) {
+void ClassVectors::rescale(float factor_of_all) {
+  // A mean has a direction however old its rows are.
+  constexpr float kShortest = 1e-12f;
   for (Class& known : classes_) {
+    const float factor = std::max(factor_of_all, kShortest * known.inverse_norm);
     for (std::size_t j = 0; j < width_; ++j) known.mean[j] *= factor;
     known.inverse_norm = known.inverse_norm > 0.0f ? known.inverse_norm / factor : 0.0f;
   }

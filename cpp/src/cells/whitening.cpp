@@ -17,6 +17,9 @@ constexpr float kCut = 2.0f;
 constexpr double kFlat = 1e-5;
 // Added to every eigenvalue, as a share of their mean.
 constexpr double kRidge = 0.01;
+// Directions that vary less than this share of the mean are left out. Fewer rows than features
+// leave many that do not vary at all, and any basis of these would be as good.
+constexpr double kNothing = 1e-4;
 // Rows per feature of a block, at least, from which directions are learned.
 constexpr double kRowsPerFeature = 0.5;
 // Rows that are whitened at a time.
@@ -111,7 +114,8 @@ void Whitening::learn_directions(const AlignedFloats& standardised, std::size_t 
   for (const Block& block : blocks())
     for (std::size_t r = 0; r < block.n; ++r, ++direction, to += block.width()) {
       const double power = std::sqrt(std::sqrt(values[direction] + kRidge * mean));
-      const auto factor = power > 0.0 ? static_cast<float>(1.0 / power) : 0.0f;
+      const auto factor =
+          values[direction] > kNothing * mean ? static_cast<float>(1.0 / power) : 0.0f;
       for (std::size_t j = 0; j < block.n; ++j) to[j] *= factor;
     }
   std::vector<std::uint32_t> order(values.size());

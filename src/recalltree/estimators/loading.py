@@ -61,6 +61,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = Fals
         raise ModelFileError(
             f"{path}: its algorithm is {model.algorithm!r}; known are {', '.join(CLASSIFIERS)}."
         )
+    model = classifier._upgraded(model)
     try:
         clf = _with_parameters(classifier, model.parameters)
         clf._take_model(model, container, mapped=mmap)

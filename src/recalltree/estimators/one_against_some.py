@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from recalltree._core import MappedOneAgainstSome, OneAgainstSome
 from recalltree.estimators.base import OnlineClassifier, as_limit
 from recalltree.estimators.constraints import constraints_of
 from recalltree.estimators.fitted import Fitted
+from recalltree.model_file.model import Model
 from recalltree.parameters import ONE_AGAINST_SOME, defaults_of
 from recalltree.validation import Matrix, is_sparse
 
@@ -258,6 +260,18 @@ class OneAgainstSomeClassifier(OnlineClassifier):
             "cells_read": int(self.cells_read),
             "n_dense_features": int(self.n_dense_features),
         }
+
+    @classmethod
+    def _upgraded(cls, model: Model) -> Model:
+        config = model.config
+        is_older = "n_dense_features" not in config
+        if is_older and config.get("keys") == "auto" and not config.get("sparse"):
+            # Before there were cells, this meant trees.
+            trees = {"keys": "trees"}
+            return replace(
+                model, config={**config, **trees}, parameters={**model.parameters, **trees}
+            )
+        return model
 
     def _make_core(
         self, matrix: Matrix, random_state: np.random.RandomState

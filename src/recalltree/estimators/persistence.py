@@ -102,6 +102,11 @@ class Persistent(BaseEstimator):
             bfloat16=fitted.bfloat16,
         )
 
+    @classmethod
+    def _upgraded(cls, model: Model) -> Model:
+        """Return what an older file holds, in the words of today."""
+        return model
+
     def _take_model(self, model: Model, container: Container | None, *, mapped: bool) -> None:
         """Become the model that a file holds; the parameters are there already."""
         core = self._make_core_of(model, mapped=mapped)
@@ -274,7 +279,15 @@ class Persistent(BaseEstimator):
         super().__setstate__(state)
         if saved is not None:
             container = read_bytes(_bytes(saved), "the pickled model")
-            self._take_model(read_model(container), container, mapped=mapped)
+            before = read_model(container)
+            model = self._upgraded(before)
+            if model is not before:
+                self.__dict__.update(
+                    (name, value)
+                    for name, value in model.parameters.items()
+                    if value != before.parameters.get(name)
+                )
+            self._take_model(model, container, mapped=mapped)
 
 
 def _bytes(saved: NDArray[np.uint8]) -> memoryview:

@@ -9,6 +9,9 @@ import numpy as np
 CUT, FLAT = 2.0, 1e-5
 # Added to every eigenvalue, as a share of their mean.
 RIDGE = 0.01
+# Directions that vary less than this share of the mean are left out. Fewer rows than features leave
+# many that do not vary at all, and any basis of these would be as good.
+NOTHING = 1e-4
 # Rows per feature of a block, at least, from which directions are learned.
 ROWS_PER_FEATURE = 0.5
 # Above WIDEST features, directions are those of blocks of BLOCK neighbouring features.
@@ -79,8 +82,9 @@ class Whitening:
             for vector in vectors.T:
                 directions.append(np.zeros(d))
                 directions[-1][begin : begin + size] = vector
-        ridge = RIDGE * np.mean(values)
-        powers = (np.array(values) + ridge) ** 0.25
-        factors = np.divide(1.0, powers, out=np.zeros(d), where=powers > 0)
+        mean = np.mean(values)
+        powers = (np.array(values) + RIDGE * mean) ** 0.25
+        varies = np.array(values) > NOTHING * mean
+        factors = np.divide(1.0, powers, out=np.zeros(d), where=varies)
         order = np.argsort(-np.array(values), kind="stable")
         self.matrix = (factors[:, None] * np.array(directions))[order]

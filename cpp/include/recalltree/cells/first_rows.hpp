@@ -5,6 +5,7 @@
 // lost, and nothing is learned twice.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -64,10 +65,11 @@ class FirstRows {
   void add_step(ClassId label, bool is_count, float size, float kept) {
     steps_.push_back({static_cast<std::uint32_t>(n_ - 1), label, is_count, size, kept});
   }
-  // When units of counts change.
+  // When units of counts change. A row says something of its class however old it is.
   void rescale_counts(float factor) {
+    constexpr float kSmallest = 1e-12f;
     for (Step& step : steps_)
-      if (step.is_count) step.size *= factor;
+      if (step.is_count) step.size = std::max(factor * step.size, kSmallest);
   }
   // Rows that can be added until the whitening changes.
   std::size_t until_renewal() const {
