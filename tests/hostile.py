@@ -24,6 +24,7 @@ from recalltree.model_file import ModelFileError
 
 NONE = np.iinfo(np.uint32).max
 MODELS = ["tree", "sparse tree", "all", "sparse all", "lom", "sparse lom", "some", "sparse some"]
+MODELS += ["cells", "sparse cells"]
 
 
 @functools.cache
@@ -39,6 +40,14 @@ def honest(model):
         "lom": LOMTreeClassifier(),
         "some": OneAgainstSomeClassifier(
             keys="both", n_trees=2, max_candidates=4, max_labels=6, random_state=0
+        ),
+        "cells": OneAgainstSomeClassifier(
+            keys="cells+trees" if model == "sparse cells" else "cells",
+            n_dense_features=34 if model == "sparse cells" else 0,
+            n_trees=2,
+            max_candidates=4,
+            max_labels=6,
+            random_state=0,
         ),
     }[model.split()[-1]]
     clf.fit(rows(model, X), labels, sample_weight=np.linspace(1, 2, 300))
@@ -94,7 +103,11 @@ def use(clf, model):
             clf._core.key_nodes(row)
             clf._core.frequent_classes()
             clf._core.class_examples()
-            clf._core.explain_classes(row, np.arange(clf._core.n_classes, dtype=np.uint32))
+            class_ids = np.arange(clf._core.n_classes, dtype=np.uint32)
+            clf._core.explain_classes(row, class_ids)
+            if clf._core.has_cells:
+                clf._core.cells_for(row, class_ids)
+                clf._core.class_vectors(class_ids)
 
 
 def changed(model, name, position, value):

@@ -40,7 +40,8 @@ def test_attack_39_rows_of_weights(tmp_path, model, name):
         refused_when_read(forged.write(path), model, "not increasing")
 
 
-FLOATS = [(m, n) for m in ("tree", "sparse tree", "all", "lom", "some", "sparse some") for n in (
+FLOAT_MODELS = ("tree", "sparse tree", "all", "lom", "some", "sparse some", "cells")
+FLOATS = [(m, n) for m in FLOAT_MODELS for n in (
     "predictors.weights", "predictors.accumulators", "predictors.bias",
     "predictors.bias_accumulators", "routers.weights", "routers.bias", "path.weights",
     "interactions.weights", "interactions.accumulators", "scale.features", "scale.sums",
@@ -49,6 +50,10 @@ FLOATS = [(m, n) for m in ("tree", "sparse tree", "all", "lom", "some", "sparse 
     "keys.roots", "pairs.counts", "pairs.weights", "pairs.accumulators", "classes.sums",
     "classes.bias", "classes.bias_accumulators", "frequent.roots", "centring.moments",
     "centring.sums", "vote.scales", "counted.examples", "tree.passed", "class_nodes.counts",
+    "whitening.mean", "whitening.rate", "whitening.matrix", "class_vectors.vectors",
+    "class_vectors.inverse_norms", "class_vectors.bias", "class_vectors.accumulators",
+    "class_vectors.mean_scale", "cells.scales", "cells.biases", "first_rows.rows",
+    "first_rows.step_sizes", "first_rows.step_kept",
 )]  # fmt: skip
 FLOATS = [(model, name) for model, name in FLOATS if len(forge(model).tensors.get(name, ()))]
 

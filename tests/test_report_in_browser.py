@@ -5,8 +5,14 @@ import pytest
 from browser import find_browser
 from classifiers import all_digits
 
-from recalltree import LOMTreeClassifier, OneAgainstAllClassifier, RecallTreeClassifier
+from recalltree import (
+    LOMTreeClassifier,
+    OneAgainstAllClassifier,
+    OneAgainstSomeClassifier,
+    RecallTreeClassifier,
+)
 from recalltree.inspection import find_class, html_report
+from recalltree.inspection.report_data import report_data
 
 HOSTILE = "</script><script>window.attacked = true</script><img src=x onerror='window.attacked=1'>"
 WORDS = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", HOSTILE])
@@ -31,6 +37,7 @@ def models():
         RecallTreeClassifier(max_candidates=3, random_state=0),
         LOMTreeClassifier(random_state=0),
         OneAgainstAllClassifier(random_state=0),
+        OneAgainstSomeClassifier(keys="cells", random_state=0),
     ]
     return {type(clf): clf.fit(X[:1200], words[:1200]) for clf in estimators}
 
@@ -70,22 +77,35 @@ def _only_the_file(request, complaints):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("with_rows", [True, False])
-@pytest.mark.parametrize("kind", [RecallTreeClassifier, LOMTreeClassifier, OneAgainstAllClassifier])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        RecallTreeClassifier,
+        LOMTreeClassifier,
+        OneAgainstAllClassifier,
+        OneAgainstSomeClassifier,
+    ],
+)
 def test_opens_without_complaint(open_report, kind, with_rows, scheme):
     page = open_report(kind, with_rows, color_scheme=scheme)
     assert page.inner_text("#title") == "digits & more"
     titles = page.locator(".chart h2").all_inner_texts()
     expected = {"Progressive error", "Memory by part"}
-    if kind is not OneAgainstAllClassifier:
+    has_tree = kind in (RecallTreeClassifier, LOMTreeClassifier)
+    has_cells = kind is OneAgainstSomeClassifier
+    if has_tree:
         expected |= {"Where routes end", "Recall by depth", "Candidate-set sizes"}
-    if kind is RecallTreeClassifier:  # LOMTree forgets counts where a leaf becomes a router
+    if has_cells:
+        expected.add("Classes in a cell")
+    if kind is RecallTreeClassifier or has_cells:  # LOMTree forgets counts in new routers
         expected.add("Class frequency")
     if with_rows:
         expected |= {"Where answers are lost", "Most confused classes", "Class frequency"}
     else:
         expected |= {"Errors and confused classes"}
     assert set(titles) == expected
-    assert page.is_visible("#tree") == (kind is not OneAgainstAllClassifier)
+    assert page.is_visible("#tree") == has_tree
+    assert page.is_visible("#cells") == has_cells
 
 
 def test_search_finds_a_class_and_the_nodes_that_hold_it(open_report, models):
@@ -174,3 +194,68 @@ def test_the_theme_can_be_chosen(open_report):
 def test_fits_a_narrow_screen(open_report):
     page = open_report(RecallTreeClassifier, viewport={"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+# --- the map of classes -----------------------------------------------------------------------
+
+
+def test_search_finds_a_class_on_the_map_and_its_cell(open_report, models):
+    page = open_report(OneAgainstSomeClassifier, viewport={"width": 1400, "height": 1000})
+    assert "Choose a class" in page.inner_text("#cells-details")
+    before = page.evaluate("document.getElementById('cells').toDataURL()")
+    page.fill("#search", "seven")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#class-title") == "seven"
+    assert page.evaluate("document.getElementById('cells').toDataURL()") != before
+    text = page.inner_text("#cells-details")
+    assert "Cell 0, 10 classes" in text
+    beside = page.locator("#cells-details .scroll button").all_inner_texts()
+    assert sorted(beside) == sorted(set(WORDS) - {"seven"})
+    page.locator("#cells-details .scroll button").first.click()
+    assert page.inner_text("#class-title") == beside[0]
+
+
+def test_a_class_opens_by_a_click_on_the_map(open_report, models):
+    page = open_report(OneAgainstSomeClassifier, viewport={"width": 1400, "height": 1000})
+    shown = report_data(models[OneAgainstSomeClassifier], None)
+    box = page.locator("#cells").bounding_box()
+    side = min(box["width"], box["height"]) - 24
+    for label, x, y in zip(
+        shown["classes"]["labels"], shown["cells"]["x"], shown["cells"]["y"], strict=True
+    ):
+        page.mouse.click(
+            box["x"] + box["width"] / 2 + (x - 0.5) * side,
+            box["y"] + box["height"] / 2 - (y - 0.5) * side,
+        )
+        assert page.inner_text("#class-title") == label
+
+
+def test_the_keyboard_walks_and_zooms_on_the_map(open_report):
+    page = open_report(OneAgainstSomeClassifier)
+    page.focus("#cells")
+    page.keyboard.press("ArrowRight")
+    first = page.inner_text("#class-title")
+    for key in ("ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown"):
+        page.keyboard.press(key)
+    assert page.is_disabled("#cells-zoom-out")
+    page.keyboard.press("Enter")
+    assert page.is_enabled("#cells-zoom-out")
+    page.keyboard.press("Escape")
+    assert page.is_disabled("#cells-zoom-out")
+    assert first in WORDS
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_points_have_the_colours_that_were_chosen(open_report, number):
+    page = open_report(OneAgainstSomeClassifier)
+    assert page.locator("#cell-colour option").count() == 3
+    page.select_option("#cell-colour", index=number)
+    colours = page.evaluate(
+        """() => { const c = document.getElementById("cells");
+        const all = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+        const found = new Set();
+        for (let i = 0; i < all.length; i += 4)
+          if (all[i + 3] === 204) found.add(all[i] * 256 + all[i + 2]);
+        return found.size; }"""
+    )
+    assert (colours == 1) if number == 0 else (colours > 1)

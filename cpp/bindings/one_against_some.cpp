@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include "cells_views.hpp"
 #include "explanation.hpp"
 #include "learner.hpp"
 #include "learners.hpp"
@@ -108,11 +109,6 @@ nb::dict histogram(const OneAgainstSome& model, std::uint32_t feature) {
   out["labels"] = to_numpy(std::move(labels));
   out["counts"] = to_numpy(std::move(counts));
   return out;
-}
-
-const Cells& cells_of(const OneAgainstSome& model) {
-  if (!model.store().rules.has_cells) throw nb::value_error("there are no cells");
-  return model.store().cells();
 }
 
 // The dense features of a row as cells see them.
@@ -243,6 +239,7 @@ void bind(nb::module_& m, const char* name) {
                      return std::tuple(scales.affinity, scales.share, scales.nodes);
                    }));
   bind_common<MappedOneAgainstSome>(c);
+  bind_cells(c);
   if constexpr (std::is_same_v<Model, OneAgainstSome>)
     c.def("histogram", reading(&histogram), "feature"_a)
         .def("node", reading(&node), "node"_a)

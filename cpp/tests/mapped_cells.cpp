@@ -191,12 +191,14 @@ void each_abuse_is_refused() {
        {"whitening.mean", "whitening.rate", "whitening.matrix", "cells.sizes", "cells.changes",
         "cells.ids", "cells.scales", "cells.biases", "cells.sketches", "class_vectors.bias",
         "class_vectors.inverse_norms", "class_vectors.accumulators", "class_vectors.n_rows",
-        "class_vectors.mean_scale", "first_rows.most", "first_rows.step_labels",
+        "class_vectors.mean_scale", "first_rows.n", "first_rows.step_labels",
         "first_rows.step_counts", "first_rows.step_sizes", "first_rows.step_kept"})
     refused_at_once("elements, expected", shorter(name));
   refused_at_once("one place per feature", shorter("whitening.position"));
   refused_at_once("one or two vectors", shorter("class_vectors.vectors"));
-  refused_at_once("ends within a row", shorter("first_rows.rows"));
+  refused_at_once("does not have 'first_rows.n' rows", shorter("first_rows.rows"));
+  refused_at_once("does not have 'first_rows.n' rows",
+                  [](State& s) { set(s, "first_rows.n", 0, std::uint64_t{1} << 62); });
   refused_at_once("a tree has a root", [](State& s) {
     for (auto& [name, array] : s.arrays)
       if (name.starts_with("cells.")) array.size = 0;
@@ -244,9 +246,9 @@ void each_abuse_is_refused() {
   refused_when_read("stands in no cell",
                     [](State& s) { set(s, "class_vectors.n_rows", 0, std::uint32_t{0}); });
   refused_when_read("rows that are kept",
-                    [](State& s) { set(s, "first_rows.most", 0, std::uint64_t{1} << 40); });
+                    [](State& s) { set(s, "first_rows.n", 1, std::uint64_t{1} << 40); });
   refused_when_read("more rows than are kept",
-                    [](State& s) { set(s, "first_rows.most", 0, std::uint64_t{0}); });
+                    [](State& s) { set(s, "first_rows.n", 1, std::uint64_t{0}); });
   for (const char* name : {"first_rows.step_rows", "first_rows.step_labels"})
     refused_when_read("does not exist",
                       [&](State& s) { set(s, name, 0, std::uint32_t{0xffffffff}); });

@@ -52,11 +52,18 @@ MODELS = {
     "lom-tree-sparse": (LOMTreeClassifier(loss="hinge", l2=1e-3), True, WORDS),
     "one-against-some-dense": (OneAgainstSomeClassifier(random_state=1), False, WORDS),
     "one-against-some-sparse": (OneAgainstSomeClassifier(), True, WORDS),
+    "one-against-some-cells-dense": (OneAgainstSomeClassifier(keys="cells"), False, WORDS),
+    "one-against-some-cells-sparse": (
+        OneAgainstSomeClassifier(n_dense_features=5, count_decay=100),
+        True,
+        WORDS,
+    ),
 }
 COMPACTED = {
     "recall-tree-sparse": "float16",
     "one-against-all-dense": "bfloat16",
     "one-against-some-sparse": "float16",
+    "one-against-some-cells-dense": "float16",
 }
 
 

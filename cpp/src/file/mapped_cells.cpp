@@ -160,8 +160,11 @@ MappedCells::MappedCells(const CellsConfig& config, const State& state, std::siz
   for (std::uint32_t& at : position_)
     at = std::min(at, static_cast<std::uint32_t>(config.n_features - 1));
   view_fields(first_, state);
-  if (!first_.most.empty())
-    require(first_.rows.size() % first_.width == 0, "'first_rows.rows' ends within a row");
+  // Division, because a product of lengths from a file may overflow.
+  if (!first_.n.empty())
+    require(
+        first_.rows.size() % first_.width == 0 && first_.rows.size() / first_.width == first_.n[0],
+        "'first_rows.rows' does not have 'first_rows.n' rows");
 }
 
 void MappedCells::check() const {
@@ -202,9 +205,9 @@ void MappedCells::check_whitening() const {
 
 void MappedCells::check_first_rows() const {
   check_finite_fields(first_);
-  const std::size_t n = first_.rows.size() / first_.width, most = first_.most[0];
+  const std::size_t n = first_.rows.size() / first_.width, most = first_.n[1];
   require(most == 0 || most == FirstRows::most(first_.width),
-          "'first_rows.most' is not the number of rows that are kept");
+          "'first_rows.n' is not the number of rows that are kept");
   require(n < std::max<std::size_t>(most, 1), "'first_rows.rows' holds more rows than are kept");
   check_padding(first_.rows, whitening_.n_features, first_.width,
                 "'first_rows.rows' is not padded with zeros");

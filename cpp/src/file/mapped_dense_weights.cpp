@@ -1,6 +1,7 @@
 // The weights of a model side by side, padded with zeros to a multiple of kLanes.
 #include <algorithm>
 
+#include "recalltree/file/aligned_array.hpp"
 #include "recalltree/file/mapped_weights.hpp"
 #include "recalltree/linear/dense_scoring.hpp"
 
@@ -21,13 +22,10 @@ class MappedDenseWeights final : public MappedArrays<DenseArrays<Viewed, Stored>
     // Division, because a product of lengths from a file may overflow.
     const bool fits = values_.size() / n_ == this->size() && values_.size() % n_ == 0;
     if (!fits) this->fail("weights' does not have one row of weights per bias");
-    // The kernels want whole cache lines; memory that does not start at one is copied.
-    if constexpr (kInPlace)
-      if (reinterpret_cast<std::uintptr_t>(values_.data()) % 64 != 0) {
-        copy_.resize(values_.size());
-        std::copy(values_.begin(), values_.end(), copy_.data());
-        values_ = {copy_.data(), values_.size()};
-      }
+    if constexpr (kInPlace) {
+      in_place_ = AlignedArray(values_);
+      values_ = {in_place_.data(), values_.size()};
+    }
   }
 
   void scores(const ModelId* models, std::size_t n, const Example& x, float* out,
@@ -81,7 +79,7 @@ class MappedDenseWeights final : public MappedArrays<DenseArrays<Viewed, Stored>
   static constexpr bool kInPlace = std::is_same_v<Stored, float>;
   std::size_t n_, n_features_;
   std::span<const Stored> values_;
-  AlignedFloats copy_;
+  AlignedArray<Stored> in_place_;
 };
 
 }  // namespace

@@ -15,7 +15,8 @@ MappedKeyForest::MappedKeyForest(const OneAgainstSomeConfig& config, const State
     : KeyForestPrediction(config),
       tree_(state, n_trees(), n_classes),
       routers_(config.learner.sparse
-                   ? map_sparse_weights("routers", state, config.learner.n_features)
+                   ? map_sparse_weights("routers", state,
+                                        config.learner.n_features - config.n_dense_features)
                    : map_dense_weights("routers", state, config.learner.n_features,
                                        DenseWeights::Rates::per_model)) {
   require(tree_.size() >= n_trees(), "a tree has no root");

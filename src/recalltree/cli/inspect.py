@@ -139,6 +139,11 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     lines.append(("examples per class", numbers))
     if "tree" in found:
         lines += _tree_lines(found["tree"])
+    if "cells" in found:
+        cells = found["cells"]
+        spread = ", ".join(f"{n} {cells[n]:,.6g}" for n in ("smallest", "median", "largest"))
+        read = f"{cells['n_cells']:,}, of which {cells['cells_read']:,} are read at most"
+        lines += [("cells", read), ("classes in a cell", spread)]
     if found["rows"] is not None:
         options = (f"{name} {value}" for name, value in found["rows"].items() if value)
         lines.append(("rows were read as", ", ".join(options)))
@@ -166,6 +171,8 @@ def _class_text(found: dict[str, Any]) -> str:
     head = f"{one_line(found['label'])}: class {found['class_id']}"
     if found["n_examples"] is not None:
         head += f", {found['n_examples']:,.6g} examples"
+    if found.get("cell") is not None:
+        head += f", in cell {found['cell']}"
     lines = [head]
     if found["nodes"]:
         lines.append(f"{'node':>8}  {'depth':>5}  {'rank':>5}  {'examples':>10}  recall bound")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recalltree.inspection.class_map import NO_CELL
 from recalltree.inspection.nodes import NodeTable, node_table
 from recalltree.moment import at_one_moment
 
@@ -63,10 +64,10 @@ def find_class(clf: Any, label: Any, nodes: NodeTable | None = None) -> dict[str
     -------
     dict
         ``label``; ``class_id``, its place in ``classes_``; ``n_examples``, None if the model does
-        not count them; and ``nodes``, those that have it among their candidates, the most examples
-        of it first: dicts of ``node``, ``depth``, ``n_examples`` of the class there,
-        ``share`` of the node's examples, ``rank`` among its candidates (from 1) and
-        ``recall_bound``.
+        not count them; ``cell``, where it stands if the model has cells, or None; and ``nodes``,
+        those that have it among their candidates, the most examples of it first: dicts of
+        ``node``, ``depth``, ``n_examples`` of the class there, ``share`` of the node's examples,
+        ``rank`` among its candidates (from 1) and ``recall_bound``.
 
     Examples
     --------
@@ -84,6 +85,7 @@ def find_class(clf: Any, label: Any, nodes: NodeTable | None = None) -> dict[str
         "label": _plain(clf.classes_[class_id]),
         "class_id": class_id,
         "n_examples": None if counts is None else float(counts[class_id]),
+        "cell": _cell(clf._check_fitted().core, class_id),
         "nodes": []
         if nodes is None
         else [_place(nodes, int(node), class_id) for node in nodes.holders(class_id)],
@@ -102,6 +104,13 @@ def _place(nodes: NodeTable, node: int, class_id: int) -> dict[str, Any]:
         "rank": rank + 1,
         "recall_bound": None if bound is None else float(bound[node]),
     }
+
+
+def _cell(core: Any, class_id: int) -> int | None:
+    if not getattr(core, "has_cells", False) or class_id >= core.n_classes:
+        return None
+    cell = int(core.class_cells()[class_id])
+    return None if cell == NO_CELL else cell
 
 
 def _class_id(clf: Any, label: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
@@ -10,13 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from recalltree.inspection.class_map import NO_CELL
 from recalltree.inspection.explanation import (
     ROUTER_FEATURES,
     CandidateShare,
+    CellRead,
+    CellSearch,
     Explanation,
     FeatureShare,
     NodeShare,
     RouteStep,
+    VectorShare,
 )
 from recalltree.moment import at_one_moment
 from recalltree.validation import Matrix
@@ -74,6 +79,7 @@ def explain(
     counts = dict(zip(*core.histogram(route[-1].node), strict=True)) if route else None
     classes = clf.classes_
     parts = _Parts(core, rows, ids)
+    cells = _Cells(core, rows, ids) if getattr(core, "has_cells", False) else None
     candidates = tuple(
         CandidateShare(
             label=classes[class_id],
@@ -81,6 +87,7 @@ def explain(
             probability=float(probabilities[0, class_id]),
             n_examples=None if counts is None else float(counts.get(class_id, 0.0)),
             **parts.of(i, int(n_features), names),
+            vector=None if cells is None else cells.vector(i),
         )
         for i, (class_id, score) in enumerate(zip(ids, scores, strict=True))
     )
@@ -91,6 +98,7 @@ def explain(
         stopped=stopped,
         candidates=candidates,
         n_candidates=n_candidates,
+        cells=None if cells is None else cells.search(),
     )
 
 
@@ -164,6 +172,37 @@ class _Parts:
             "path": path,
             "nodes": nodes,
         }
+
+
+class _Cells:
+    """What cells did for a row, and what the vectors of some classes add to their scores."""
+
+    def __init__(self, core: Any, rows: Any, ids: NDArray[Any]) -> None:
+        self._ids = ids
+        self._found = core.cells_for(rows, ids.astype(np.uint32))
+        self._cell_of = core.class_cells()
+        self._core = core
+
+    def search(self) -> CellSearch:
+        found = self._found
+        standing = self._cell_of[self._cell_of != NO_CELL]
+        names, sizes = np.unique(standing, return_counts=True)
+        n_classes = dict(zip(names.tolist(), sizes.tolist(), strict=True))
+        n_found = Counter(self._cell_of[found["found"]].tolist())
+        read = tuple(
+            CellRead(cell, n_classes.get(cell, 0), n_found[cell])
+            for cell in found["cells"].tolist()
+        )
+        return CellSearch(read, self._core.n_cells, found["n_compared"], len(found["found"]))
+
+    def vector(self, i: int) -> VectorShare:
+        found, cell = self._found, int(self._found["cell_of"][i])
+        return VectorShare(
+            mean=float(found["mean"][i]) if self._core.has_class_means else None,
+            weights=float(found["weights"][i]),
+            cell=None if cell == NO_CELL else cell,
+            found=bool((found["found"] == self._ids[i]).any()),
+        )
 
 
 def _as_one_row(x: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 
 #: How many features are shown beside each router's decision.
 ROUTER_FEATURES = 3
+#: How many cells are printed, the nearest first.
+PRINTED_CELLS = 8
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,74 @@ class NodeShare:
 
 
 @dataclass(frozen=True)
+class CellRead:
+    """A cell that was read: the classes that stand there, and how many of them were found."""
+
+    cell: int
+    n_classes: int
+    n_found: int
+
+
+@dataclass(frozen=True)
+class CellSearch:
+    """How cells found candidates.
+
+    Attributes
+    ----------
+    read : tuple of CellRead
+        The cells whose classes were compared, the nearest first.
+    n_cells : int
+        How many cells there are.
+    n_compared : int
+        Sketches that were compared: of classes, and of nodes above the cells.
+    n_found : int
+        Classes that became candidates in this way.
+    """
+
+    read: tuple[CellRead, ...]
+    n_cells: int
+    n_compared: int
+    n_found: int
+
+    def __str__(self) -> str:
+        lines = [
+            f"cells: {len(self.read):,} of {self.n_cells:,} read, {self.n_compared:,} sketches "
+            f"compared, {self.n_found:,} classes found",
+            f"{'cell':>8}  {'classes':>8}  {'found':>6}",
+        ]
+        for cell in self.read[:PRINTED_CELLS]:
+            lines.append(f"{cell.cell:>8}  {cell.n_classes:>8,}  {cell.n_found:>6,}")
+        rest = self.read[PRINTED_CELLS:]
+        if rest:
+            found = sum(cell.n_found for cell in rest)
+            lines.append(f"and {len(rest):,} more cells, where {found:,} classes were found")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class VectorShare:
+    """What the vector of a class in a cell adds to its score, beside its bias.
+
+    ``mean`` comes from the mean of its rows and ``weights`` from what it learned; a compacted model
+    has them joined: then ``mean`` is None and ``weights`` is both. ``cell`` is None for a class of
+    which no row was counted. ``found`` tells whether the cells found it.
+    """
+
+    mean: float | None
+    weights: float
+    cell: int | None
+    found: bool
+
+    def __str__(self) -> str:
+        if self.mean is None:
+            text = f"{self.weights:+.4f} vector"
+        else:
+            text = f"{self.mean:+.4f} mean, {self.weights:+.4f} weights"
+        where = "in no cell" if self.cell is None else f"in cell {self.cell}"
+        return f"{text}  ({where}{'' if self.found else ', not found there'})"
+
+
+@dataclass(frozen=True)
 class RouteStep:
     """A node on the route: what it has seen, and where its router sends the row."""
 
@@ -60,7 +130,8 @@ class CandidateShare:
 
     ``score`` is the sum of ``features``, ``other_features``, ``bias`` and ``path``, where the
     algorithm has predictors; otherwise it is ``n_examples``, and these are None. Where the nodes of
-    trees vote, ``path`` is the sum of ``nodes``.
+    trees vote, ``path`` is the sum of ``nodes``. Where there are cells, the parts of ``vector`` add
+    to the score, too.
     """
 
     label: Any
@@ -72,6 +143,7 @@ class CandidateShare:
     bias: float | None
     path: float | None
     nodes: tuple[NodeShare, ...] = ()
+    vector: VectorShare | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +163,8 @@ class Explanation:
         The best of them, the best first.
     n_candidates : int
         How many classes were compared.
+    cells : CellSearch or None
+        How cells found candidates, where there are any.
     """
 
     algorithm: str
@@ -99,6 +173,7 @@ class Explanation:
     stopped: str | None
     candidates: tuple[CandidateShare, ...]
     n_candidates: int
+    cells: CellSearch | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the explanation as plain dicts, lists, strings and numbers."""
@@ -108,6 +183,8 @@ class Explanation:
         lines = [f"{self.algorithm} answers {self.label}"]
         if self.route:
             lines += ["", *self._route_lines()]
+        if self.cells is not None:
+            lines += ["", str(self.cells)]
         lines += ["", *self._candidate_lines()]
         return "\n".join(lines)
 
@@ -138,6 +215,8 @@ class Explanation:
             )
             for f in c.features:
                 lines.append(f"       {f}")
+            if c.vector is not None:
+                lines.append(f"       {c.vector}")
             if c.bias is not None:
                 rest = [f"{c.other_features:+.4f} other features", f"{c.bias:+.4f} bias"]
                 if self.route:

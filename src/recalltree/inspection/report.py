@@ -14,7 +14,7 @@ from recalltree.inspection.evaluation import Evaluation
 from recalltree.inspection.report_data import pack, report_data, sha256
 
 #: Of the page's script, in the order in which they are joined.
-_SCRIPTS = ("page", "charts", "tree", "details", "search", "sections", "main")
+_SCRIPTS = ("page", "charts", "tree", "cells", "details", "search", "sections", "main")
 
 
 def html_report(
@@ -27,7 +27,8 @@ def html_report(
 
     The tree as a picture to explore (width: examples, colour: recall bound), where routes end and
     what recall they have, the progressive error over time, classes that are confused, candidate
-    sets, class frequencies, memory; and a box to find a class and the nodes that hold it.
+    sets, class frequencies, memory; and a box to find a class and the nodes that hold it. Of a
+    model with cells a map of the vectors of its classes, on which the classes of a cell stand out.
 
     The page stays within some megabytes: of a very large model it draws the 20,000 nodes with the
     most examples and lists the 100,000 most frequent classes, and says so.

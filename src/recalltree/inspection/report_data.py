@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recalltree.inspection.class_map import map_data
 from recalltree.inspection.classes import class_counts
 from recalltree.inspection.evaluation import Evaluation
 from recalltree.inspection.nodes import NodeTable, node_table
@@ -66,6 +67,7 @@ def report_data(clf: Any, evaluation: Evaluation | None) -> dict[str, Any]:
         },
         "frequency": _frequency(counts, rows),
         "tree": None,
+        "cells": None,
         "evaluation": None,
         "confused": [],
     }
@@ -79,6 +81,8 @@ def report_data(clf: Any, evaluation: Evaluation | None) -> dict[str, Any]:
         data["tree"] = _tree(nodes, flow, shown, place_of, max_depth)
         data["classes"] |= _holders(nodes, shown, shown_classes)
         data["candidate_sizes"] = _candidate_sizes(nodes, flow)
+    if getattr(core, "has_cells", False):
+        data["cells"] = map_data(core, shown_classes)
     return data
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recalltree.inspection.class_map import cell_sizes
 from recalltree.inspection.classes import class_counts
 from recalltree.inspection.nodes import NodeTable, node_table
 from recalltree.inspection.traffic import Traffic, traffic
@@ -29,7 +30,7 @@ def summary(clf: Any, nodes: NodeTable | None = None) -> dict[str, Any]:
         ``algorithm``, ``parameters``, ``n_examples``, ``n_classes``, ``n_features``, ``storage``
         ("dense" or "sparse" rows of weights), ``progressive_error``, ``memory_bytes``,
         ``memory_by_part``, ``work``; ``class_frequency`` if the model counts classes; ``tree`` if
-        it has one.
+        it has one, ``cells`` if it has some.
 
     Examples
     --------
@@ -64,7 +65,32 @@ def summary(clf: Any, nodes: NodeTable | None = None) -> dict[str, Any]:
         found["class_frequency"] = class_frequency(counts)
     if nodes is not None:
         found["tree"] = tree_summary(core, nodes)
+    if getattr(core, "has_cells", False):
+        found["cells"] = cells_summary(core)
     return found
+
+
+def cells_summary(core: Any) -> dict[str, Any]:
+    """Return how many cells there are and how many classes stand in those that have any.
+
+    Parameters
+    ----------
+    core : OneAgainstSome or MappedOneAgainstSome
+
+    Returns
+    -------
+    dict
+    """
+    sizes = cell_sizes(core)
+    return {
+        "n_cells": int(core.n_cells),
+        "n_levels": int(core.n_cell_levels),
+        "cells_read": int(core.config["cells_read"]),
+        "n_classes": int(sizes.sum()),
+        "largest": int(sizes.max(initial=0)),
+        "median": float(np.median(sizes)) if len(sizes) else 0.0,
+        "smallest": int(sizes.min()) if len(sizes) else 0,
+    }
 
 
 def class_frequency(counts: NDArray[np.float64]) -> dict[str, float]:

@@ -3,6 +3,7 @@
 //   sketch_width(), cells_read()
 //   root(), root_level(), n_nodes()
 //   node(id)     what a node holds, as a CellNode
+//   level(id)    0 for a cell
 #pragma once
 
 #include <cstddef>
@@ -49,6 +50,18 @@ class CellTreePrediction {
     descend(x, self().cells_read(), self().cells_read(), search);
     read(x, n, search);
     return search.best.finish();
+  }
+
+  // By class, the cell where it stands, or kNoNode.
+  std::vector<NodeId> cells_of_classes(std::size_t n_classes) const {
+    std::vector<NodeId> cells(n_classes, kNoNode);
+    for (NodeId id = 0; id < self().n_nodes(); ++id) {
+      if (self().level(id) > 0) continue;
+      const CellNode node = self().node(id);
+      for (std::size_t slot = 0; slot < node.size; ++slot)
+        if (node.ids[slot] < n_classes) cells[node.ids[slot]] = id;
+    }
+    return cells;
   }
 
  protected:

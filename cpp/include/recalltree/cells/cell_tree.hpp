@@ -55,6 +55,7 @@ class CellTree : public CellTreePrediction<CellTree> {
   std::size_t cells_read() const { return cells_read_; }
   NodeId root() const { return root_; }
   std::uint32_t root_level() const { return nodes_[root_].level; }
+  std::uint32_t level(NodeId id) const { return nodes_[id].level; }
   std::size_t n_nodes() const { return nodes_.size(); }
   CellNode node(NodeId id) const {
     const Node& node = nodes_[id];

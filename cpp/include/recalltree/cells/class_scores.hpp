@@ -71,6 +71,19 @@ class ClassScores {
     }
   }
 
+  // The terms of a score. Where A c / |c| + w is stored, the mean has no part of its own.
+  struct Parts {
+    float mean, weights, bias;
+  };
+  Parts parts_of_score(const float* x, ClassId y, Scratch& scratch) const {
+    const Vectors& vectors = self();
+    const float* const first = vectors.parts(y, 0, scratch);
+    const float product = kernels().dot(x, first, vectors.width());
+    if (vectors.n_parts() == 1) return {0.0f, product, vectors.bias(y)};
+    return {mean_part(x, y, product, {}),
+            kernels().dot(x, first + vectors.width(), vectors.width()), vectors.bias(y)};
+  }
+
   // The first n numbers of A c / |c| + w, which a sketch shows.
   void combined(ClassId y, std::size_t n, float* out, Scratch& scratch) const {
     const Vectors& vectors = self();

@@ -18,7 +18,7 @@ namespace recalltree {
 template <template <class> class List>
 struct FirstRowArrays {
   std::size_t width;
-  List<std::uint64_t> most = {};  // rows that are kept; 0 when the whitening stays as it is
+  List<std::uint64_t> n = {};  // rows; how many are kept, 0 when the whitening stays as it is
   List<float> rows = {};
   // Steps: which row, which class, 1 for a row that was counted, and so on.
   List<std::uint32_t> step_rows = {}, step_labels = {};
@@ -27,7 +27,7 @@ struct FirstRowArrays {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit visit) {
-    visit("first_rows.most", self.most, {.length = 1, .for_learning = true});
+    visit("first_rows.n", self.n, {.length = 2, .for_learning = true});
     visit("first_rows.rows", self.rows, {.width = self.width, .for_learning = true});
     visit("first_rows.step_rows", self.step_rows, {.for_learning = true});
     const std::size_t n = self.step_rows.size();
@@ -85,7 +85,7 @@ class FirstRows {
   const std::vector<Step>& steps() const { return steps_; }
 
   void save(State& state) const {
-    FirstRowArrays<Owned> saved{width_, {most_}, rows_};
+    FirstRowArrays<Owned> saved{width_, {n_, most_}, rows_};
     for (const Step& step : steps_) {
       saved.step_rows.push_back(step.row);
       saved.step_labels.push_back(step.label);
@@ -99,8 +99,8 @@ class FirstRows {
   void load(const State& state) {
     FirstRowArrays<Viewed> saved{width_};
     view_fields(saved, state);
-    most_ = saved.most[0];
-    n_ = saved.rows.size() / width_;
+    n_ = saved.n[0];
+    most_ = saved.n[1];
     rows_.assign(saved.rows.begin(), saved.rows.end());
     for (std::size_t i = 0; i < saved.step_rows.size(); ++i)
       steps_.push_back({saved.step_rows[i], saved.step_labels[i], saved.step_counts[i] != 0,

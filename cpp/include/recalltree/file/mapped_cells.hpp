@@ -44,6 +44,7 @@ class MappedCellTree : public CellTreePrediction<MappedCellTree> {
   std::size_t cells_read() const { return cells_read_; }
   NodeId root() const { return root_; }
   std::uint32_t root_level() const { return root_level_; }
+  std::uint32_t level(NodeId id) const { return arrays_.levels[id]; }
   std::size_t n_nodes() const { return nodes_.size(); }
   CellNode node(NodeId id) const {
     const auto [begin, size] = nodes_[id];
@@ -94,7 +95,7 @@ class MappedCells : public CellsPrediction<MappedCells> {
 
   // Whether learning could go on from here.
   bool is_complete() const {
-    return vectors_.is_complete() && tree_.is_complete() && !first_.most.empty();
+    return vectors_.is_complete() && tree_.is_complete() && !first_.n.empty();
   }
   // Throws std::invalid_argument where a number is not finite, or out of order. Reads everything.
   void check() const;

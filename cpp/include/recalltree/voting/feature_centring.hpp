@@ -47,7 +47,9 @@ class FeatureCentring {
     rows.visit(i, [&](std::uint32_t j, float value) { row.data()[j] = value; });
     for (std::size_t j = 0; j < lens_.size(); ++j) {
       const float offset = relaxed_load(lens_[j].offset), factor = relaxed_load(lens_[j].factor);
-      z[j] = std::clamp((row.data()[j] - offset) * factor, -kCut, kCut);
+      // Distances between huge numbers may be infinite.
+      const float seen = std::clamp((row.data()[j] - offset) * factor, -kCut, kCut);
+      z[j] = factor > 0.0f ? seen : 0.0f;
     }
   }
 
@@ -115,9 +117,9 @@ class FeatureCentring {
     const double variance = relaxed_load(moments_[j].variance);
     const double all = variance + mean * mean, square = center_ ? variance : all;
     relaxed_store(lens_[j].offset, center_ ? static_cast<float>(mean) : 0.0f);
-    relaxed_store(lens_[j].factor, square > kFlat * kFlat * all
-                                       ? static_cast<float>(1.0 / std::sqrt(square))
-                                       : 0.0f);
+    const auto factor = static_cast<float>(1.0 / std::sqrt(square));
+    relaxed_store(lens_[j].factor,
+                  square > kFlat * kFlat * all && std::isfinite(factor) ? factor : 0.0f);
   }
 
   // The bias is a feature that is 1.

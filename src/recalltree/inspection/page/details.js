@@ -3,9 +3,17 @@
 class Details {
   constructor(report) {
     this.report = report;
-    this.box = byId(report.tree ? "details" : "class-details");
+    this.box = byId(report.tree ? "details" : report.cells ? "cells-details" : "class-details");
     byId("class-section").hidden = true;
     this.picture = report.tree ? new TreePicture(report, (n) => this.node(n)) : null;
+    this.map = report.cells ? new CellsPicture(report, (c) => this.class(c)) : null;
+  }
+
+  // Before a class is chosen on the map.
+  first() {
+    this.box.replaceChildren(
+      make("p", { class: "muted" }, "Choose a class on the map, or find it by its label."),
+    );
   }
 
   classLink(c) {
@@ -143,7 +151,8 @@ class Details {
 
   class(c) {
     const { classes, tree, evaluation } = this.report;
-    byId("class-section").hidden = tree !== null;
+    byId("class-section").hidden = this.box.id !== "class-details";
+    this.map?.select(c);
     const from = classes.holder_offsets ? classes.holder_offsets[c] : 0;
     const to = classes.holder_offsets ? classes.holder_offsets[c + 1] : 0;
     const places = [];
@@ -216,8 +225,39 @@ class Details {
               : "",
           ]
         : []),
+      ...this.cell(c),
       ...this.confusions(c),
     );
+  }
+
+  // The classes that stand in the same cell, as many of them as are on the page.
+  cell(c) {
+    const { cells } = this.report;
+    if (!cells) return [];
+    const own = cells.cell[c];
+    if (own === null)
+      return [make("p", { class: "muted small" }, "It stands in no cell: no row was counted.")];
+    const others = this.map.points.filter((p) => cells.cell[p] === own && p !== c);
+    const shown = others.slice(0, 60);
+    return [
+      make("h3", {}, this.map.nameOf(own)),
+      make(
+        "div",
+        { class: "scroll" },
+        make(
+          "table",
+          {},
+          make(
+            "tbody",
+            {},
+            ...shown.map((p) => make("tr", {}, make("td", { class: "label" }, this.classLink(p)))),
+          ),
+        ),
+      ),
+      others.length > shown.length
+        ? make("p", { class: "muted small" }, `and ${count(others.length - shown.length)} more`)
+        : "",
+    ];
   }
 
   confusions(c) {

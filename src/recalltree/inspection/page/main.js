@@ -18,9 +18,16 @@ async function main() {
     details.picture.resize();
     details.picture.select(0);
   }
+  byId("cells-section").hidden = report.cells === null;
+  if (report.cells) {
+    byId("cells-note").textContent = report.cells.note;
+    details.map.resize();
+    details.first();
+  }
   addProgress(report);
   if (report.tree) addDepths(report);
   addCandidates(report);
+  addCellSizes(report);
   addFrequency(report);
   const pile = make("div", { class: "pile" });
   if (report.tree) byId("charts").append(pile);
@@ -28,7 +35,10 @@ async function main() {
   addMemory(report, report.tree ? pile : byId("charts"));
   addConfused(report, details);
   addParameters(report);
-  setUpTheme(() => details.picture?.draw());
+  setUpTheme(() => {
+    details.picture?.draw();
+    details.map?.draw();
+  });
   document.documentElement.dataset.ready = "true";
 }
 
