@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from recalltree import OneAgainstSomeClassifier
-from recalltree.inspection import ListEvaluation
+from recalltree.inspection import Evaluation, ListEvaluation
 from recalltree.label_lists import LabelLists, as_label_lists
 from recalltree.metrics import f1_at_threshold, ndcg_at_k, precision_at_k, recall_at_k
 
@@ -75,6 +75,8 @@ def test_no_rows_and_few_classes():
     assert np.isnan(evaluation.as_dict()["micro_f1"])
     with pytest.raises(ValueError, match="k=0"):
         ListEvaluation(clf, k=0)
+    with pytest.raises(ValueError, match="ListEvaluation"):
+        Evaluation(clf).update([[0.0, 1]], [[3, 4]])
     with pytest.raises(ValueError, match="inconsistent"):
         evaluation.update([[0.0, 1]], [[3], [4]])
 

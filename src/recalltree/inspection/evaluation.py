@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
+from recalltree.label_lists import are_label_lists
 from recalltree.labels import as_labels
 from recalltree.validation import check_weights, slice_rows
 
@@ -80,6 +81,8 @@ class Evaluation:
         -------
         self
         """
+        if are_label_lists(y):
+            raise ValueError("y has lists of labels, which ListEvaluation compares with answers.")
         with self.clf._reading() as twin:
             self._update(twin, X, y, sample_weight)
         return self
