@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from classifiers import digits
 from forged import Forged
-from hostile import NONE, changed, refused, refused_when_read
+from hostile import NONE, changed, forge, refused, refused_when_read, use
+from scipy import sparse
 
 import recalltree
 from recalltree import OneAgainstSomeClassifier
@@ -111,3 +112,38 @@ def test_padding_of_rows_for_cells(tmp_path):
         forged.write(tmp_path / "model.rt")
         with pytest.raises(ModelFileError, match="padded with zeros"):
             recalltree.load(tmp_path / "model.rt", mmap=False)
+
+
+@pytest.mark.parametrize("model", ["cells", "sparse cells"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"n_dense_features": n} for n in (1, 16, 64, 65, 2**31, 2**32 - 1, -1, 2**32, "34")),
+        *({"keys": keys} for keys in ("features", "trees", "both", "path", "cell")),
+        *({"n_features": n} for n in (63, 65, 2**29, 2**32 - 1)),
+    ],
+    ids=str,
+)
+def test_attack_57_cells_of_other_parameters(tmp_path, model, change):
+    forged = forge(model)
+    forged.change_json("config", change)
+    refused(forged.write(tmp_path / "model.rt"), "array|incompatible|option|root|n_dense_features")
+
+
+@pytest.mark.parametrize("model", ["cells", "sparse cells"])
+@pytest.mark.parametrize("change", [{"cells_read": 2**32 - 1}, {"max_candidates": 2**32 - 1}])
+def test_attack_58_limits_of_cells_as_large_as_can_be(tmp_path, model, change):
+    forged = forge(model)
+    forged.change_json("config", change)
+    use(recalltree.load(forged.write(tmp_path / "model.rt")), model)
+    recalltree.load(forged.write(tmp_path / "model.rt"), verify=True)
+
+
+def test_rows_that_are_all_block(tmp_path):
+    """There are no words, so that nothing votes."""
+    X, y = digits(300)
+    clf = OneAgainstSomeClassifier(n_dense_features=64).fit(sparse.csr_array(X), y)
+    clf.save(tmp_path / "model.rt")
+    mapped = recalltree.load(tmp_path / "model.rt", verify=True)
+    np.testing.assert_array_equal(mapped.predict_proba(X), clf.predict_proba(X))
+    mapped.partial_fit(sparse.csr_array(X), y)
