@@ -29,11 +29,13 @@ const ClassData& data() {
   return made;
 }
 
+std::size_t bytes_of(char kind) { return kind == 'B' ? 1 : kind == 'd' || kind == 'Q' ? 8 : 4; }
+
 // A copy in memory of exactly the right size, which a sanitizer watches.
 State copied(const State& state) {
   State copy;
   for (const auto& [name, array] : state.arrays) {
-    const std::size_t width = array.kind == 'd' || array.kind == 'Q' ? 8 : 4;
+    const std::size_t width = bytes_of(array.kind);
     std::shared_ptr<char[]> bytes(new char[array.size * width]);
     if (array.size > 0) std::memcpy(bytes.get(), array.data, array.size * width);
     copy.arrays[name] = {array.kind, array.shape, bytes.get(), array.size, bytes};
@@ -60,11 +62,8 @@ void mutate(State& state, std::mt19937& random) {
   for (int change = 0; change < 3; ++change) {
     const std::uint64_t edge = edges[random() % std::size(edges)];
     const std::size_t i = random() % array.size;
-    void* data = const_cast<void*>(array.data);
-    if (array.kind == 'd' || array.kind == 'Q')
-      std::memcpy(static_cast<std::uint64_t*>(data) + i, &edge, 8);
-    else
-      std::memcpy(static_cast<std::uint32_t*>(data) + i, &edge, 4);
+    const std::size_t width = bytes_of(array.kind);
+    std::memcpy(static_cast<char*>(const_cast<void*>(array.data)) + i * width, &edge, width);
   }
 }
 
@@ -167,6 +166,11 @@ int main() {
     run<OneAgainstSome, MappedOneAgainstSome>(some, "with both keys");
     some.keys = Keys::path;
     run<OneAgainstSome, MappedOneAgainstSome>(some, "with a path");
+    some.keys = Keys::cells_and_trees;
+    some.n_dense_features = sparse ? kFeatures / 2 : 0;
+    run<OneAgainstSome, MappedOneAgainstSome>(some, "with cells and trees");
+    some.keys = Keys::cells;
+    run<OneAgainstSome, MappedOneAgainstSome>(some, "with cells");
     LOMTreeConfig lom;
     lom.learner = learner;
     run<LOMTree, MappedLOMTree>(lom, "lom tree");
