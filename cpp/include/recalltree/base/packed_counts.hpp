@@ -34,7 +34,7 @@ class PackedCounts {
   std::uint32_t n_candidates() const { return shape_.n_candidates; }
 
   // Views, which end when anything below that changes something is called.
-  NarrowNumbers<std::uint32_t> labels() const {
+  RECALLTREE_INLINE NarrowNumbers<std::uint32_t> labels() const {
     return {block_.get() + shape_.labels_begin(), shape_.label_bytes};
   }
   NarrowNumbers<double> counts() const { return {block_.get(), shape_.count_bytes}; }

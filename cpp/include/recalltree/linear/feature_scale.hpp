@@ -35,15 +35,15 @@ class FeatureScale {
   // The same, after the scales and the mean norm have taken the row into account.
   void learn(const Rows& rows, std::size_t i, double weight, Example& out) {
     out.changes.clear();
-    double norm =
-        1.0 + normalise(config_, rows, i, out, [&](std::uint32_t j, float x, std::size_t at) {
-          float& scale = scale_[j];
-          const float known = relaxed_load(scale), magnitude = std::fabs(x);
-          if (magnitude <= known) return known;
-          relaxed_store(scale, magnitude);
-          out.changes.push_back({static_cast<std::uint32_t>(at), known > 0.0f ? x / known : 0.0f});
-          return magnitude;
-        });
+    const auto grow = [&](std::uint32_t j, float x, std::size_t at) RECALLTREE_INLINE_LAMBDA {
+      float& scale = scale_[j];
+      const float known = relaxed_load(scale), magnitude = std::fabs(x);
+      if (magnitude <= known) return known;
+      relaxed_store(scale, magnitude);
+      out.changes.push_back({static_cast<std::uint32_t>(at), known > 0.0f ? x / known : 0.0f});
+      return magnitude;
+    };
+    double norm = 1.0 + normalise(config_, rows, i, out, grow);
     norm = relaxed_load(norm_sum_) + weight * norm;
     weight += relaxed_load(weight_sum_);
     relaxed_store(norm_sum_, norm);
