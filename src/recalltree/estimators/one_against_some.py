@@ -77,7 +77,9 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         every time: as if they were 0. Keeps later passes from learning the examples by heart,
         where there are few for each class.
     cells_read : int, default=64
-        How many cells are read for an example: a cell holds the vectors of at most 128 classes.
+        How many cells are read for an example, at most: a cell holds the vectors of at most 128
+        classes. The nearest come first, and reading ends early when half as many in a row have
+        brought nothing.
     n_dense_features : int, default=0
         How many features at the end of sparse X are a dense block, for example an embedding beside
         counts of words: cells see these, the others vote, and all are learned together. See

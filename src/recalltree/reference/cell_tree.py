@@ -1,7 +1,8 @@
 """A tree with many children per node over class vectors: the paper's multiway splits.
 
 A cell holds the sketches of at most CELL_SIZE classes, a node above it those of the centres of its
-children: a B-tree of directions. A row is compared with everything in the cells nearest to it.
+children: a B-tree of directions. A row is compared with everything in the cells nearest to it, the
+nearest first, until cells bring nothing any more.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ PLACE_BEAM = 4
 # A centre is drawn again when its node has changed by one in so many.
 CHANGES_PER_DRAW = 8
 ROUNDS_OF_MEANS = 4
+# Nodes that are followed above the cells, as a share of the cells that are read, and cells in a row
+# after which reading ends if they bring nothing; at least so many.
+BEAM, PATIENCE, NARROWEST_BEAM = 4, 2, 4
 # Each half of a node that is split has at least one in so many of its entries.
 SMALLEST_HALF = 4
 
@@ -69,7 +73,7 @@ class CellTree:
     Parameters
     ----------
     cells_read : int
-        Cells that are read for a row. A tree with no more cells is read whole.
+        Cells that are read for a row, at most.
 
     Examples
     --------
@@ -88,20 +92,34 @@ class CellTree:
     def find(self, x, n):
         """Return the n classes with the largest scores by their sketches."""
         row = sketch(x, ROW)
-        return self.read(row, self.descend(row, self.cells_read, self.cells_read), n)
+        cells = self.descend(row, max(NARROWEST_BEAM, self.cells_read // BEAM), self.cells_read)
+        patience = max(NARROWEST_BEAM, self.cells_read // PATIENCE)
+        return [held for _, held in self.read(row, cells, n, patience)]
 
     def descend(self, row, beam, cells):
-        """Return the nearest cells; above them a beam of nodes is followed."""
+        """Return the nearest cells, the nearest first; above them a beam of nodes is followed."""
         nodes = [self.root]
         for level in range(self.root.level, 0, -1):
-            nodes = self.read(row, nodes, beam if level > 1 else cells)
+            found = self.read(row, nodes, beam if level > 1 else cells, patience=len(nodes))
+            nodes = [node for _, node in sorted(found, key=lambda one: -one[0])]
         return nodes
 
-    def read(self, row, nodes, n):
-        """Return the n best of all that stands in the nodes."""
-        entries = [entry for node in nodes for entry in node.entries]
-        chosen = best([vector @ row + bias for vector, bias, _ in entries], n)
-        return [entries[i][2] for i in chosen]
+    def read(self, row, nodes, n, patience):
+        """Return the n best of what stands in the nodes, as (score, held), in order of place.
+
+        After `patience` nodes in a row with nothing that is better, the rest is not read.
+        """
+        found: list[tuple] = []
+        idle = 0
+        for node in nodes:
+            scored = [(vector @ row + bias, held) for vector, bias, held in node.entries]
+            bound = min(score for score, _ in found) if len(found) == n else -np.inf
+            idle = 0 if any(score > bound for score, _ in scored) else idle + 1
+            together = found + scored
+            found = [together[i] for i in best([score for score, _ in together], n)]
+            if idle == patience:
+                break
+        return found
 
     # --- where classes stand ------------------------------------------------------------------
 

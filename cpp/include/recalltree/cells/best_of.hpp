@@ -31,14 +31,15 @@ class BestOf {
   }
   // Scores that do not exceed it are not among the best.
   float bound() const { return bound_; }
-  // The scores of `count` ids that stand side by side, in blocks. Bit i of above[b] tells that
-  // score i of block b exceeds the bound, which no NaN does.
-  void offer(const std::uint32_t* ids, const float* scores, const Int8Above* above,
+  // Takes the scores of `count` ids that stand side by side, in blocks. Bit i of above[b] tells
+  // that score i of block b exceeds the bound, which no NaN does. Returns whether one of them does.
+  bool offer(const std::uint32_t* ids, const float* scores, const Int8Above* above,
              std::size_t count) {
     if (found_.size() < n_kept_ + count) {
       found_.resize(2 * (n_kept_ + count));
       ranks_.resize(2 * (n_kept_ + count));
     }
+    const std::size_t n_before = n_kept_;
     for (std::size_t begin = 0; begin < count; begin += kInt8Block) {
       std::uint32_t bits = above[begin / kInt8Block];
       if (count - begin < kInt8Block) bits &= (1u << (count - begin)) - 1;
@@ -48,12 +49,31 @@ class BestOf {
         ranks_[n_kept_++] = rank_of(scores[at]);
       }
     }
+    const bool is_better = n_kept_ > n_before;
     if (n_kept_ >= 2 * n_ + kInt8Block) drop_small();
+    return is_better;
+  }
+  // Lets the bound be the n-th largest score so far.
+  void settle() {
+    if (n_kept_ >= n_) drop_small();
   }
   // The best, in the order in which they came.
   std::span<const Found> finish() {
     if (n_kept_ > n_) drop_small();
     return {found_.data(), n_kept_};
+  }
+  // The same, the largest first.
+  std::span<const Found> finish_in_order() {
+    finish();
+    order_.clear();
+    for (std::uint32_t i = 0; i < n_kept_; ++i)
+      order_.push_back((std::uint64_t{0x7fffffff} - static_cast<std::uint64_t>(ranks_[i])) << 32 |
+                       i);
+    std::sort(order_.begin(), order_.end());
+    in_order_.clear();
+    for (const std::uint64_t key : order_)
+      in_order_.push_back(found_[static_cast<std::uint32_t>(key)]);
+    return in_order_;
   }
 
  private:
@@ -87,24 +107,29 @@ class BestOf {
       else
         low = middle, reach = count;
     }
-    bound_ = score_of(reach > n_ ? low : low - 1);
     for (std::size_t i = n_kept_; reach > n_; --reach) {  // the last of those that are equal
       while (ranks_[--i] != low) continue;
       ranks_[i] = std::numeric_limits<std::int32_t>::min();
     }
     std::size_t n = 0;
+    std::int32_t least = high;
     for (std::size_t i = 0; i < n_kept_; ++i) {
+      const std::int32_t rank = ranks_[i];
       found_[n] = found_[i];
-      ranks_[n] = ranks_[i];
-      n += ranks_[i] >= low;
+      ranks_[n] = rank;
+      n += rank >= low;
+      least = rank >= low && rank < least ? rank : least;
     }
     n_kept_ = n;
+    bound_ = score_of(least);
   }
 
   std::size_t n_ = 1, n_kept_ = 0;
   float bound_ = -std::numeric_limits<float>::infinity();
   std::vector<Found> found_;
   std::vector<std::int32_t> ranks_;
+  std::vector<std::uint64_t> order_;
+  std::vector<Found> in_order_;
 };
 
 }  // namespace recalltree

@@ -6,6 +6,7 @@
 //   level(id)    0 for a cell
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -45,10 +46,13 @@ template <class Tree>
 class CellTreePrediction {
  public:
   // The n classes with the largest scores by their sketches, as they are met. x is drawn as a row.
-  // The cells that were read are in search.nodes.
+  // Cells are read from the nearest on, until half of cells_read in a row have no class that is
+  // better than the n best so far. Above them a beam of a quarter is followed. The cells that were
+  // read are in search.nodes.
   std::span<const BestOf::Found> find(const Sketch& x, std::size_t n, CellSearch& search) const {
-    descend(x, self().cells_read(), self().cells_read(), search);
-    read(x, n, search);
+    const std::size_t cells = self().cells_read();
+    descend(x, std::max(kNarrowestBeam, cells / 4), cells, search);
+    read(x, n, std::max(kNarrowestBeam, cells / 2), search);
     return search.best.finish();
   }
 
@@ -69,27 +73,30 @@ class CellTreePrediction {
   void descend(const Sketch& x, std::size_t beam, std::size_t cells, CellSearch& search) const {
     search.nodes.assign(1, self().root());
     for (std::uint32_t level = self().root_level(); level > 0; --level) {
-      read(x, level > 1 ? beam : cells, search);
+      read(x, level > 1 ? beam : cells, search.nodes.size(), search);
       search.nodes.clear();
       // A damaged file may name nodes that do not exist.
-      for (const BestOf::Found& found : search.best.finish())
+      for (const BestOf::Found& found : search.best.finish_in_order())
         if (found.id < self().n_nodes()) search.nodes.push_back(found.id);
     }
   }
 
  private:
+  static constexpr std::size_t kNarrowestBeam = 4;
   // Bytes of the next node that are fetched ahead; the processor foresees the rest.
   static constexpr std::size_t kPrefetched = 1024;
 
   const Tree& self() const { return static_cast<const Tree&>(*this); }
 
-  // Compares a row with everything in the nodes; the n best are in `best`.
-  void read(const Sketch& x, std::size_t n, CellSearch& search) const {
+  // Compares a row with everything in the nodes, until so many in a row bring nothing; the n best
+  // are in `best`.
+  void read(const Sketch& x, std::size_t n, std::size_t patience, CellSearch& search) const {
     const std::size_t width = self().sketch_width();
     const Int8Kernels& kernels = int8_kernels();
     alignas(64) float scores[kCellSize];
     Int8Above above[kCellSize / kInt8Block];
     search.best.begin(n);
+    std::size_t idle = 0;
     for (std::size_t i = 0; i < search.nodes.size(); ++i) {
       const CellNode node = self().node(search.nodes[i]);
       if (i + 1 < search.nodes.size()) {
@@ -101,10 +108,14 @@ class CellTreePrediction {
       const std::size_t blocks = in_whole_blocks(node.size) / kInt8Block;
       kernels.scores(x.row(), x.scale, node.sketches, node.scales, node.biases, blocks, width,
                      search.best.bound(), scores, above);
-      search.best.offer(node.ids, scores, above, node.size);
+      const bool is_better = search.best.offer(node.ids, scores, above, node.size);
       search.vectors += node.size;
+      ++search.cells;
+      if (patience >= search.nodes.size()) continue;
+      if (is_better) search.best.settle();
+      idle = is_better ? 0 : idle + 1;
+      if (idle == patience) search.nodes.resize(i + 1);
     }
-    search.cells += search.nodes.size();
   }
 };
 
