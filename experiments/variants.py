@@ -29,8 +29,8 @@ class Logistic(OneAgainstSomeReference):
 class CountsItself(OneAgainstSomeReference):
     """Later passes do not leave an example out of the counts that vote for it."""
 
-    def scores(self, x, n_classes, own_label=None, own=0.0):
-        return super().scores(x, n_classes, own_label, 0.0)
+    def scores(self, x, n_classes, own_labels=(), own=0.0):
+        return super().scores(x, n_classes, own_labels, 0.0)
 
 
 class RandomRouters(OneAgainstSomeReference):
@@ -83,9 +83,9 @@ class VotesOtherwise(OneVote):
         self.scales.values[0] = scale
         self.key_totals = np.zeros(n_features)  # of all classes
 
-    def count(self, shares, y, weight):
+    def count(self, shares, labels, weight):
         self.key_totals += weight * shares
-        super().count(shares, y, weight)
+        super().count(shares, labels, weight)
 
     def roots(self, label, shares, own=0.0):
         return self.votes(self.classes[label].counts), 1.0

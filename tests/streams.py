@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, settings
@@ -39,6 +39,7 @@ class Stream:
     order: np.ndarray
     sparse: bool
     n_passes: int
+    lists: list | None = None  # of labels, where rows have several
 
     @property
     def n_features(self):
@@ -54,7 +55,8 @@ class Stream:
         """Yield (position, row of X, x, label, weight, whether this is the first pass)."""
         for position, row in enumerate(self.order):
             first_pass = position < len(self.X)
-            yield position, row, self.X[row], int(self.labels[row]), self.weights[row], first_pass
+            y = int(self.labels[row]) if self.lists is None else self.lists[row]
+            yield position, row, self.X[row], y, self.weights[row], first_pass
 
 
 def make_stream(
@@ -102,6 +104,24 @@ def make_stream(
         sparse=sparse,
         n_passes=n_passes,
     )
+
+
+def with_several_labels(stream, seed):
+    """The stream with more labels: some always come together, some are random, some rows have none.
+
+    A label that comes with another one may appear before its own examples do.
+    """
+    rng = np.random.default_rng(seed)
+    n_classes = int(stream.labels.max()) + 1
+    lists = []
+    for label in stream.labels.tolist():
+        row = [label]
+        if rng.random() < 0.5:
+            row.append((7 * label + 1) % n_classes)
+        row += rng.choice(n_classes, size=rng.integers(3) * (rng.random() < 0.3)).tolist()
+        rng.shuffle(row)
+        lists.append([] if rng.random() < 0.03 else list(dict.fromkeys(row)))
+    return replace(stream, lists=lists)
 
 
 def random_stream(seed, sparse, max_classes):

@@ -35,12 +35,12 @@ LARGEST_UNIT = 1e100
 
 
 class Lesson(NamedTuple):
-    """A row of class y that is learned."""
+    """A row that is learned."""
 
-    y: int
+    labels: list[int]
     weight: float
     rate: float
-    counted: float  # what the mean of y gains: 0 in passes after the first
+    counted: float  # what the means of the labels gain: 0 in passes after the first
     forgets: bool = False  # whether classes that are wrong forget
     l2: float = 0.0
 
@@ -120,7 +120,7 @@ class Cells:
             self.match(z, whitened, own * (z == y)) + self.classes[z].bias for z in candidates
         ]
         gradients = softmax(np.array(scores)) - (np.array(candidates) == y)
-        lesson = Lesson(y, weight, rate, counted=weight if first_pass else 0.0, forgets=forgets)
+        lesson = Lesson([y], weight, rate, counted=weight if first_pass else 0.0, forgets=forgets)
         self.teach(x, whitened, dict(zip(candidates, gradients, strict=True)), lesson)
 
     def see(self, y):
@@ -150,9 +150,10 @@ class Cells:
                     whitened, gradient, lesson.weight, lesson.rate, lesson.l2, memory
                 )
                 self.note(label, False, step, kept)
-                if label != lesson.y:
+                if label not in lesson.labels:
                     self.redraw(label)
-        self.count(whitened, lesson.y, lesson.counted * self.unit)
+        for y in lesson.labels:
+            self.count(whitened, y, lesson.counted * self.unit)
         n = len(self.first_rows)
         if n >= FEWEST_ROWS and n & (n - 1) == 0:
             self.renew()

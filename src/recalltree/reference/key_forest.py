@@ -202,25 +202,26 @@ class KeyForest:
         """Return the labels of a node that vote."""
         return node.histogram.ranking()[: self.max_labels]
 
-    def update_routers(self, routes, z, y, weight):
-        """Teach the routers on the way to send y where the entropy of the labels gets lower."""
+    def update_routers(self, routes, z, labels, weight):
+        """Teach the routers on the way to send an example where its labels leave less entropy."""
         for path, side in routes:
             for node in path if side is not None else path[:-1]:
-                growth = [self.entropy_growth(child, y, weight) for child in node.children]
+                growth = [self.entropy_growth(child, labels, weight) for child in node.children]
                 delta = growth[0] - growth[1]
                 if abs(delta) / weight >= ENTROPY_FLOOR:
                     self.learner.learn([Term(node.router, z)], 1 if delta > 0 else -1, abs(delta))
 
-    def entropy_growth(self, child, y, weight):
-        """Return how much the total entropy of a child grows with one more example of y."""
+    def entropy_growth(self, child, labels, weight):
+        """Return how much the total entropy of a child grows with one more example."""
         if child is None:
             return 0.0
         histogram = child.passed
-        after = (histogram.total + weight) * histogram.entropy_with(y, weight)
+        total = histogram.total + len(labels) * weight
+        after = total * histogram.entropy_with_all(labels, weight)
         return after - histogram.total * histogram.entropy()
 
-    def count(self, routes, y, weight):
-        """Count an example at the nodes on its way, and at the child that comes next.
+    def count(self, routes, labels, weight):
+        """Count the labels of an example at the nodes on its way, and at the child that comes next.
 
         Only the last one of them can be its key, unless routes stop early.
         """
@@ -231,10 +232,11 @@ class KeyForest:
                 if last.children[side] is None:
                     last.children[side] = self.make_node(last.tree, 2 * last.place + side)
                 nodes.append(last.children[side])
-            for node in nodes:
-                node.passed.add(y, weight)
-            for node in nodes if self.stops_early else nodes[-1:]:
-                node.histogram.add(y, weight)
+            for y in labels:
+                for node in nodes:
+                    node.passed.add(y, weight)
+                for node in nodes if self.stops_early else nodes[-1:]:
+                    node.histogram.add(y, weight)
 
     def fade(self, factor):
         """Let everything counted so far be worth `factor` of what it was."""

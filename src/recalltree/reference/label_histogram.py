@@ -106,5 +106,9 @@ class LabelHistogram:
 
     def entropy_with(self, label, weight):
         """Return the entropy after one more example, H'."""
-        counts = {**self.counts, label: self.counts.get(label, 0.0) + weight}
+        return self.entropy_with_all([label], weight)
+
+    def entropy_with_all(self, labels, weight):
+        """Return the entropy after one more example that has several labels."""
+        counts = {**self.counts, **{y: self.counts.get(y, 0.0) + weight for y in labels}}
         return entropy(list(counts.values()))

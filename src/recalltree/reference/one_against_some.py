@@ -22,9 +22,11 @@ second says how much of a feature is the class's: n_k is the weight of the examp
 weight u_k says how much a feature counts. c(y, k) of a node counts examples, n_k all of them at the
 node; s_k is how far the node is trusted (`KeyForest.keys`).
 
-A, S, B, u, w and b are learned with a softmax over the candidates; where w_y has a weight for every
-feature, the score of the right class has to win by a margin. The class of an example joins the
-candidates if it is missing; A, S, B and u then do not learn, since the keys did not find it.
+A, S, B, u, w and b are learned with a softmax over the candidates (`label_loss`); where w_y has a
+weight for every feature, the score of the right class has to win by a margin. The class of an
+example joins the candidates if it is missing; A, S, B and u then do not learn, since the keys did
+not find it. If an example has several labels, each counts it; A, S, B and u learn as if it had none
+but those that the keys found.
 
 * An example is scored before it is counted. Later passes do not count it again, and leave it out of
   the counts of its features. Of the nodes they do not: they hold many examples, and it may end now
@@ -62,7 +64,9 @@ from .feature_dropout import FeatureDropout
 from .feature_weighting import FeatureCentring, FeatureWeighting
 from .key_forest import KeyForest
 from .key_histogram import KeyHistogram
+from .label_loss import gradients, gradients_without
 from .linear_learner import LinearLearner
+from .marginals import Marginals
 from .memory_budget import MemoryBudget
 from .progressive import ProgressiveError
 from .reading import Reading, read_largest
@@ -167,6 +171,9 @@ class OneAgainstSomeReference:
         self.features_vote = keys in ("features", "both") or (has_cells and sparse)
         self.centres_features = not sparse and keys != "features"
         self.has_dense_predictors = self.centres_features and not has_cells
+        self.small_gradient = (
+            SMALL_GRADIENT_OF_ROWS if self.has_dense_predictors else SMALL_GRADIENT_OF_PAIRS
+        )
         self.max_candidates = max_candidates or MAX_CANDIDATES.get(keys, 100)
         self.max_labels = max_labels
         self.max_entries = max_entries
@@ -199,6 +206,7 @@ class OneAgainstSomeReference:
         self.vote_weights = VoteWeights(n_features)
         self.key_weights, self.scales = self.vote_weights.keys, self.vote_weights.scales
         self.progressive = ProgressiveError()
+        self.marginals = Marginals()  # of examples with lists of labels
         self.budget = MemoryBudget(memory_budget)
         self.dropout = FeatureDropout(feature_dropout, seed)
         self.n_learned = 0
@@ -277,15 +285,15 @@ class OneAgainstSomeReference:
         best = set(sorted(values, key=lambda y: (-values[y], y))[: self.max_candidates])
         return [y for y in values if y in best]
 
-    def scores(self, x, n_classes, own_label=None, own=0.0):
+    def scores(self, x, n_classes, own_labels=(), own=0.0):
         """Return the candidates of an example and the parts of their scores.
 
-        An example that is learned again is left out of the counts of its own class.
+        An example that is learned again is left out of the counts of its own labels.
         """
         read = self.read(x[: self.n_features], own)
         routes = self.forest.routes(read.z, n_classes)
         node_keys = self.forest.keys(routes, read.z, n_classes)
-        scored = Scored(self, read, routes, node_keys, own_label, own)
+        scored = Scored(self, read, routes, node_keys, own_labels, own)
         if self.cells is not None:
             scored.whitened = self.cells.whitening(x[-self.cells.n_features :])
         scored.candidates, scored.n_voted = self.find_candidates(scored)
@@ -302,62 +310,61 @@ class OneAgainstSomeReference:
     # --- learning ---------------------------------------------------------------------------
 
     def learn(self, x, y, weight=1.0, first_pass=True):
-        """Learn one example."""
+        """Learn one example: y is its label, or a list of its labels."""
+        labels = y if isinstance(y, list) else [y]
         if not first_pass and self.dropout.share > 0:
             x = self.dropout(x, self.n_learned)
         self.n_learned += 1
         n_classes = len(self.classes)
         has_bias = self.cells is None  # otherwise cells keep it
-        self.classes.setdefault(y, ClassModel(self.n_features, self.has_dense_predictors, has_bias))
-        if self.cells is not None:
-            self.cells.see(y)
-        scored = self.scores(x, n_classes, y, 0.0 if first_pass else weight)
+        for label in labels:
+            new = ClassModel(self.n_features, self.has_dense_predictors, has_bias)
+            self.classes.setdefault(label, new)
+            if self.cells is not None:
+                self.cells.see(label)
+        scored = self.scores(x, n_classes, labels, 0.0 if first_pass else weight)
         if first_pass:
-            self.progressive.add(n_classes > 0 and self.best(scored) == y, weight)
-        found = y in scored.candidates[: scored.n_voted]
-        if y not in scored.candidates:
-            scored.candidates = [*scored.candidates, y]
+            right = n_classes > 0 and self.best(scored) in labels
+            self.progressive.add(right, weight if labels else 0.0)
+            if labels is y and n_classes > 0:
+                self.marginals.learn(scored.scores(), np.isin(scored.candidates, y), weight)
+        others = [label for label in labels if label not in scored.candidates]
+        scored.candidates = [*scored.candidates, *others]
 
-        at = scored.candidates.index(y)
-        scores = scored.scores()
-        if self.has_dense_predictors:
-            scores[at] -= MARGIN
-        gradients = self.probabilities(scores)
-        gradients[at] -= 1.0
         rate = self.learning_rate * (1.0 if first_pass else LATER_PASS)
-        lessons = {
-            label: gradient
-            for label, gradient in zip(scored.candidates, gradients, strict=True)
-            if self.is_worth_it(label, gradient)
-        }
-        if found:
-            self.update_votes(scored, gradients, y, lessons, weight, rate)
-        if first_pass:
-            self.classes[y].met |= scored.read.shares > 0
+        all_gradients, of_votes = self.gradients(scored, labels)
+        lessons = {z: g for z, g in all_gradients.items() if self.is_worth_it(z, g)}
+        if of_votes.any():
+            self.update_votes(scored, of_votes, lessons, weight, rate)
+        for label in labels if first_pass else []:
+            self.classes[label].met |= scored.read.shares > 0
         for label, gradient in lessons.items():
             kept = self.memory(gradient)
             self.classes[label].learn(scored.read.z[:-1], gradient, weight, rate, self.l2, kept)
         if self.cells is not None:
             # Class vectors decide by themselves which gradients are large enough.
-            gradients = dict(zip(scored.candidates, gradients, strict=True))
             counted = weight if first_pass else 0.0
-            lesson = Lesson(y, weight, rate, counted, self.fading < 1.0, self.l2)
-            self.cells.teach(x[-self.cells.n_features :], scored.whitened, gradients, lesson)
+            lesson = Lesson(labels, weight, rate, counted, self.fading < 1.0, self.l2)
+            self.cells.teach(x[-self.cells.n_features :], scored.whitened, all_gradients, lesson)
         if first_pass:
-            self.forest.update_routers(scored.routes, scored.read.z, y, weight)
-            self.forest.count(scored.routes, y, weight)
+            self.forest.update_routers(scored.routes, scored.read.z, labels, weight)
+            self.forest.count(scored.routes, labels, weight)
             self.centring.observe(x[: self.n_features], scored.read.z, weight)
-            self.count(scored.read.shares, y, weight)
+            self.count(scored.read.shares, labels, weight)
             self.budget.hold(self)
+
+    def gradients(self, scored, labels):
+        """Return the gradients of candidates by which they learn, and those by which votes do."""
+        is_label = np.isin(scored.candidates, labels)
+        missed = is_label & (np.arange(len(is_label)) >= scored.n_voted)
+        scores = scored.scores() - MARGIN * self.has_dense_predictors * is_label
+        found = gradients(scores, is_label, self.probabilities)
+        of_votes = gradients_without(missed, scores, is_label, self.probabilities)
+        return dict(zip(scored.candidates, found, strict=True)), of_votes
 
     def probabilities(self, scores):
         """Return how probable each candidate is by its score."""
         return softmax(scores)
-
-    @property
-    def small_gradient(self):
-        """The smallest gradient that a class learns from."""
-        return SMALL_GRADIENT_OF_ROWS if self.has_dense_predictors else SMALL_GRADIENT_OF_PAIRS
 
     def is_worth_it(self, label, gradient):
         """Tell whether a class learns from a gradient."""
@@ -372,12 +379,13 @@ class OneAgainstSomeReference:
         wrong = gradient**2 if self.fading < 1.0 else 0.0
         return Memory(1.0 - FORGOTTEN_WEIGHTS * wrong, 1.0 - FORGOTTEN_STEPS * wrong)
 
-    def count(self, shares, y, weight):
+    def count(self, shares, labels, weight):
         """Add an example to the histograms of its keys."""
-        self.classes[y].add(shares, weight)
-        for k in np.flatnonzero(shares * self.features_vote):
-            self.histograms[k].add(y, weight * shares[k])
-        self.everywhere.add(y, weight)
+        for y in labels:
+            self.classes[y].add(shares, weight)
+            for k in np.flatnonzero(shares * self.features_vote):
+                self.histograms[k].add(y, weight * shares[k])
+            self.everywhere.add(y, weight)
         self.examples += weight
         self.examples_with_key += np.where(shares > 0, weight, 0.0)
         if self.fading < 1.0:
@@ -385,12 +393,9 @@ class OneAgainstSomeReference:
 
     def fade(self):
         """Let all counts lose what they lose per example."""
-        for model in self.classes.values():
-            model.fade(self.fading)
-        for histogram in (*self.histograms, self.everywhere):
-            histogram.fade(self.fading)
-        self.forest.fade(self.fading)
-        if self.cells is not None:
-            self.cells.fade(self.fading)
+        cells = [] if self.cells is None else [self.cells]
+        keys = (*self.histograms, self.everywhere, self.forest)
+        for part in (*self.classes.values(), *keys, *cells):
+            part.fade(self.fading)
         self.examples *= self.fading
         self.examples_with_key *= self.fading

@@ -20,7 +20,7 @@ class Read(NamedTuple):
 class Scored:
     """Candidates, and what their scores are made of."""
 
-    def __init__(self, model, read, routes, node_keys, own_label, own):
+    def __init__(self, model, read, routes, node_keys, own_labels, own):
         self.model = model
         self.read = read
         self.routes = routes
@@ -30,16 +30,19 @@ class Scored:
         self.n_node_entries = sum(len(model.forest.labels(node)) for node, _ in node_keys)
         self.candidates: list[int] = []
         self.n_voted = 0
-        self._own = own_label, own
+        self._own = own_labels, own
         self._roots: dict[int, tuple[np.ndarray, float]] = {}
         self._by_feature: dict[int, np.ndarray] = {}
+
+    def own(self, label):
+        """Return how much of the example a class has counted."""
+        labels, own = self._own
+        return own if label in labels else 0.0
 
     def roots(self, label):
         """Return sqrt(c(y, k)) for all features, and 1 / sqrt(n_y)."""
         if label not in self._roots:
-            own_label, own = self._own
-            own = own if label == own_label else 0.0
-            self._roots[label] = self.model.roots(label, self.read.shares, own)
+            self._roots[label] = self.model.roots(label, self.read.shares, self.own(label))
         return self._roots[label]
 
     def affinity(self, label):
@@ -69,6 +72,5 @@ class Scored:
         if self.model.has_dense_predictors:
             score += self.model.classes[label].weights @ self.read.z[:-1]
         if self.model.cells is not None:
-            own_label, own = self._own
-            score += self.model.cells.match(label, self.whitened, own * (label == own_label))
+            score += self.model.cells.match(label, self.whitened, self.own(label))
         return score + self.model.scales.values[2] * self.node_votes.get(label, 0.0)

@@ -32,29 +32,35 @@ class VoteWeights:
         scales = np.array([AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE])  # A, S and B
         self.scales = Adaptive(scales, VOTE_OFFSET, VOTE_POWER)
 
-    def learn(self, scored, gradients, y, lessons, weight, rate):
+    def learn(self, scored, gradients, lessons, weight, rate):
         """Step on A, S and B and on the weights u of the example's features.
 
-        `lessons` are the gradients of the classes that learn.
+        `lessons` names the classes that learn, `gradients` are those of the candidates.
         """
         affinities = [scored.affinity(label) for label in scored.candidates]
         node_votes = [scored.node_votes.get(label, 0.0) for label in scored.candidates]
-        by_shares, by_keys = self.gradients_by_feature(scored, y, lessons)
+        of_votes = dict(zip(scored.candidates, gradients, strict=True))
+        lessons = {label: of_votes[label] for label in lessons}
+        by_shares, by_keys = self.gradients_by_feature(scored, lessons)
         self.keys.step(by_keys, weight, rate * KEY_RATE, where=by_keys != 0)
         self.keys.values = np.maximum(0.0, self.keys.values)
         steps = np.array([gradients @ affinities, by_shares, gradients @ node_votes])
         self.scales.step(steps, weight, rate * VOTE_RATES)
         self.scales.values = np.maximum(0.0, self.scales.values)
 
-    def gradients_by_feature(self, scored, y, lessons):
-        """Return the gradients of S and u, by the classes that learn."""
-        wrong = sum(gradient for label, gradient in lessons.items() if label != y)
+    def gradients_by_feature(self, scored, lessons):
+        """Return the gradients of S and u, by the classes that learn.
+
+        The classes that have too much share what the others are short of.
+        """
+        too_much = sum(gradient for gradient in lessons.values() if gradient > 0)
+        too_little = -sum(gradient for gradient in lessons.values() if gradient < 0)
         by_shares, by_keys = 0.0, np.zeros(len(self.keys.values))
-        if wrong == 0.0 or y not in lessons:
+        if too_much == 0.0 or too_little == 0.0:
             return by_shares, by_keys
         read = scored.read
         for label, gradient in lessons.items():
-            lesson = gradient if label == y else gradient * -lessons[y] / wrong
+            lesson = gradient if gradient < 0 else gradient * too_little / too_much
             roots, inverse_norm = scored.roots(label)
             by_shares += lesson * (read.pulls @ (read.rarity * roots))
             affinities = self.scales.values[0] * inverse_norm + self.scales.values[1] * read.rarity
