@@ -78,9 +78,13 @@ class CoreModel:
         return self.core.Rows.csr(indptr, indices, data, self.stream.n_features)
 
     def learn(self, row, first_pass):
-        label = self.stream.labels[row : row + 1]
         weight = self.stream.weights[row : row + 1].astype(np.float32)
-        self.model.learn(self.rows(row), label, weight, None, 1, first_pass)
+        if self.stream.lists is None:
+            labels, offsets = self.stream.labels[row : row + 1], None
+        else:
+            labels = np.array(self.stream.lists[row], dtype=np.uint32)
+            offsets = np.array([0, len(labels)], dtype=np.int64)
+        self.model.learn(self.rows(row), labels, weight, None, 1, first_pass, offsets)
 
     def predict(self, row):
         return int(self.model.predict(self.rows(row), 1)[0])

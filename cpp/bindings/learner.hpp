@@ -134,6 +134,15 @@ void bind_prediction(nb::class_<Model>& c) {
   bind_lock(c);
 }
 
+// Row i has the labels from offsets[i] to offsets[i + 1].
+inline void check_offsets(const Vector<std::int64_t>& offsets, std::size_t n_rows,
+                          std::size_t n_labels) {
+  bool right = offsets.shape(0) == n_rows + 1 && offsets(0) == 0 &&
+               static_cast<std::size_t>(offsets(n_rows)) == n_labels;
+  for (std::size_t i = 0; right && i < n_rows; ++i) right = offsets(i) <= offsets(i + 1);
+  if (!right) throw nb::value_error("offsets of labels do not go from 0 to their number");
+}
+
 // Learning, saving and loading, for learners.
 template <class Mapped, class Model>
 void bind_learning(nb::class_<Model>& c) {
@@ -141,9 +150,13 @@ void bind_learning(nb::class_<Model>& c) {
       "learn",
       [](Model& m, const HeldRows& x, Vector<std::uint32_t> labels,
          std::optional<Vector<float>> weights, std::optional<Vector<std::int64_t>> order,
-         std::size_t n_threads, bool first_pass) {
+         std::size_t n_threads, bool first_pass,
+         std::optional<Vector<std::int64_t>> label_offsets) {
         const std::size_t n = x.rows.n_rows;
-        if (labels.shape(0) != n) throw nb::value_error("labels and rows differ in number");
+        if (label_offsets)
+          check_offsets(*label_offsets, n, labels.shape(0));
+        else if (labels.shape(0) != n)
+          throw nb::value_error("labels and rows differ in number");
         if (weights && weights->shape(0) != n)
           throw nb::value_error("weights and rows differ in number");
         if (x.rows.n_features != m.config().learner.n_features)
@@ -152,12 +165,17 @@ void bind_learning(nb::class_<Model>& c) {
           for (std::size_t i = 0; i < order->shape(0); ++i)
             if ((*order)(i) < 0 || static_cast<std::size_t>((*order)(i)) >= n)
               throw nb::value_error("order names a row that does not exist");
-        const Batch batch{&x.rows, labels.data(), weights ? weights->data() : nullptr,
-                          order ? order->data() : nullptr, order ? order->shape(0) : n};
+        const Batch batch{&x.rows,
+                          labels.data(),
+                          weights ? weights->data() : nullptr,
+                          order ? order->data() : nullptr,
+                          order ? order->shape(0) : n,
+                          label_offsets ? label_offsets->data() : nullptr};
         nb::gil_scoped_release release;
         m.learn(batch, n_threads, first_pass);
       },
-      "rows"_a, "labels"_a, "weights"_a.none(), "order"_a.none(), "n_threads"_a, "first_pass"_a);
+      "rows"_a, "labels"_a, "weights"_a.none(), "order"_a.none(), "n_threads"_a, "first_pass"_a,
+      "label_offsets"_a.none() = nb::none());
   c.def("state", reading(+[](const Model& m) { return to_dict(m.save()); }));
   // A new model, then its state.
   c.def_static(

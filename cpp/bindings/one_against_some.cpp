@@ -237,6 +237,11 @@ void bind(nb::module_& m, const char* name) {
       .def_prop_ro("vote_scales", reading(+[](const Model& t) {
                      const VoteScales scales = t.store().scales();
                      return std::tuple(scales.affinity, scales.share, scales.nodes);
+                   }))
+      .def_prop_ro("marginals", reading(+[](const Model& t) -> nb::object {
+                     if (!t.marginals().are_known()) return nb::none();
+                     const auto [slope, offset] = t.marginals().numbers();
+                     return nb::make_tuple(slope, offset);
                    }));
   bind_common<MappedOneAgainstSome>(c);
   bind_cells(c);

@@ -74,7 +74,7 @@ struct Learned {
           auto at = std::find(labels.begin(), labels.end(), y) - labels.begin();
           if (at == std::ssize(labels)) labels.push_back(y);
           std::vector<float> scores(labels.size());
-          cells.score(x, labels, {y, pass > 0 ? 1.0 : 0.0}, scores.data(), scratch);
+          cells.score(x, labels, {Labels(&y, 1), pass > 0 ? 1.0 : 0.0}, scores.data(), scratch);
           const auto best = std::max_element(scores.begin(), scores.end());
           wrong += best - scores.begin() != at;
           std::vector<double> gradients(scores.begin(), scores.end());
@@ -83,7 +83,7 @@ struct Learned {
           for (double& g : gradients) g /= sum;
           gradients[at] -= 1.0;
           cells.learn(data.row(begin + i), x, labels, gradients,
-                      {.y = y, .counted = pass == 0 ? 1.0 : 0.0}, scratch);
+                      {.own = Labels(&y, 1), .counted = pass == 0 ? 1.0 : 0.0}, scratch);
         }
         begin += n;
       }

@@ -77,6 +77,7 @@ class _Learner(_Model):
         order: NDArray[np.int64] | None,
         n_threads: int,
         first_pass: bool,
+        label_offsets: NDArray[np.int64] | None = None,
     ) -> None: ...
 
 class _Mapped(_Model):
@@ -217,6 +218,8 @@ class _OneAgainstSomeViews(_Model):
     def n_nodes(self) -> int: ...
     @property
     def vote_scales(self) -> tuple[float, float, float]: ...
+    @property
+    def marginals(self) -> tuple[float, float] | None: ...
 
 class OneAgainstSome(_OneAgainstSomeViews, _Learner):
     def __init__(

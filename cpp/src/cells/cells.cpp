@@ -1,5 +1,6 @@
 #include "recalltree/cells/cells.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -56,18 +57,24 @@ void Cells::learn(const float* row, const float* x, std::span<const ClassId> lab
     const ClassVectors::Step step =
         vectors_.learn(x, labels[i], {gradients[i], lesson.weight, lesson.rate, lesson.l2}, kept);
     if (first_.is_open()) first_.add_step(labels[i], false, step.size, step.kept);
-    if (labels[i] != lesson.y && tree_.holds(labels[i])) redraw(labels[i], scratch);
+    const bool is_own =
+        std::find(lesson.own.begin(), lesson.own.end(), labels[i]) != lesson.own.end();
+    if (!is_own && tree_.holds(labels[i])) redraw(labels[i], scratch);
   }
-  if (lesson.counted > 0.0) {
-    vectors_.count(x, lesson.y, lesson.counted);
-    if (first_.is_open()) first_.add_step(lesson.y, true, static_cast<float>(lesson.counted), 1.0f);
-  }
-  if (lesson.counted > 0.0 && is_time_to_place(vectors_.rows(lesson.y))) {
-    place(lesson.y, scratch);
-  } else if (tree_.holds(lesson.y)) {
-    redraw(lesson.y, scratch);
-  }
+  for (const ClassId y : lesson.own) count(x, y, lesson.counted, scratch);
   if (first_.is_open() && first_.is_renewal_due()) renew(scratch);
+}
+
+void Cells::count(const float* x, ClassId y, double counted, Scratch& scratch) {
+  if (counted > 0.0) {
+    vectors_.count(x, y, counted);
+    if (first_.is_open()) first_.add_step(y, true, static_cast<float>(counted), 1.0f);
+  }
+  if (counted > 0.0 && is_time_to_place(vectors_.rows(y))) {
+    place(y, scratch);
+  } else if (tree_.holds(y)) {
+    redraw(y, scratch);
+  }
 }
 
 void Cells::renew(Scratch& scratch) {

@@ -19,7 +19,10 @@ MappedModel::MappedModel(const LearnerConfig& config, State state)
   const auto progress = state_.get<double>("progress", 2);
   progress_ = {progress[0], progress[1]};
   n_examples_ = state_.get<std::uint64_t>("n_examples", 1)[0];
-  require(n_seen <= n_examples_ && (n_seen > 0) == (n_examples_ > 0),
+  // Rows with lists of labels may have many of them, or none.
+  const bool has_lists = state_.has("marginals");
+  require(n_seen == 0 || n_examples_ > 0, "'n_examples' does not fit the number of classes seen");
+  require(has_lists || (n_seen <= n_examples_ && (n_seen > 0) == (n_examples_ > 0)),
           "'n_examples' does not fit the number of classes seen");
 }
 

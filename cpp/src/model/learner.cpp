@@ -2,16 +2,24 @@
 
 #include <algorithm>
 #include <mutex>
+#include <stdexcept>
 
 #include "recalltree/base/thread_team.hpp"
 
 namespace recalltree {
 
 void Learner::learn(const Batch& batch, std::size_t n_threads, bool first_pass) {
+  if (batch.label_offsets != nullptr && !learns_several_labels())
+    throw std::invalid_argument("this model learns one label for each row");
   std::unique_lock alone(lock());
   ClassId largest = 0;
-  for (std::size_t i = 0; i < batch.n; ++i) largest = std::max(largest, batch.labels[batch.row(i)]);
-  if (batch.n > 0 && seen_.size() <= largest) seen_.resize(std::size_t{largest} + 1, 0);
+  bool has_labels = false;
+  for (std::size_t i = 0; i < batch.n; ++i)
+    for (const ClassId y : batch.labels_of(batch.row(i))) {
+      largest = std::max(largest, y);
+      has_labels = true;
+    }
+  if (has_labels && seen_.size() <= largest) seen_.resize(std::size_t{largest} + 1, 0);
   begin_batch(batch);
   const auto team = make_team(n_threads);
   learn_batch(batch, team, first_pass);
@@ -38,7 +46,7 @@ void Learner::learn_rows(const Batch& batch, std::size_t begin, std::size_t end,
   for (std::size_t i = begin; i < end; ++i) {
     const std::size_t row = batch.row(i);
     if (i + 1 < end) prefetch_next(*batch.rows, batch.row(i + 1));
-    learn_one(*batch.rows, row, batch.labels[row], batch.weight(row), ws);
+    learn_one(*batch.rows, row, batch.labels_of(row), batch.weight(row), ws);
     ++ws.work.examples_learned;
   }
 }

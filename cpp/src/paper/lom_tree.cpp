@@ -23,8 +23,9 @@ void LOMTree::learn_batch(const Batch& batch, Team team, bool first_pass) {
   Learner::learn_batch(batch, team.first(1), first_pass);
 }
 
-void LOMTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
+void LOMTree::learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
                         Workspace& base) {
+  const ClassId y = labels.front();
   auto& ws = static_cast<LOMTreeWorkspace&>(base);
   learner_.scale.learn(rows, i, weight, ws.x);
   ++n_examples_;

@@ -125,8 +125,9 @@ void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk&
 
 // --- Negative gradient subsampling
 
-void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
+void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
                               Workspace& base) {
+  const ClassId y = labels.front();
   auto& ws = static_cast<OneAgainstAllWorkspace&>(base);
   const std::uint64_t t = std::atomic_ref(n_examples_).fetch_add(1);
   const std::size_t known = order_.size();

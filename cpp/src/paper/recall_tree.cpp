@@ -24,8 +24,9 @@ RecallTree::RecallTree(const RecallTreeConfig& config)
 
 // --- Figure 2 (left): Recall_Tree_Train
 
-void RecallTree::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
+void RecallTree::learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
                            Workspace& base) {
+  const ClassId y = labels.front();
   auto& ws = static_cast<RecallTreeWorkspace&>(base);
   learner_.scale.learn(rows, i, weight, ws.x);
   const auto learned = std::atomic_ref(n_examples_);

@@ -50,10 +50,16 @@ NodeId KeyForest::child_or_new(NodeId n, bool is_right, Threads threads) {
   });
 }
 
-// How many examples of y, by weight, passed the nodes on the way and those beside them.
-void KeyForest::find_passed(ClassId y, VotingWorkspace& ws) const {
-  ws.passed.resize(n_trees());
-  for (std::size_t t = 0; t < n_trees(); ++t) ws.passed[t].assign(ws.routes[t].size() + 1, {});
+// How many examples of each label, by weight, passed the nodes on the way and those beside them.
+void KeyForest::find_passed(Labels labels, VotingWorkspace& ws) const {
+  ws.passed.resize(std::max(ws.passed.size(), labels.size()));
+  for (std::size_t l = 0; l < labels.size(); ++l) find_passed(labels[l], ws.passed[l], ws);
+}
+
+void KeyForest::find_passed(ClassId y, std::vector<std::vector<Passed>>& passed_of_y,
+                            VotingWorkspace& ws) const {
+  passed_of_y.resize(n_trees());
+  for (std::size_t t = 0; t < n_trees(); ++t) passed_of_y[t].assign(ws.routes[t].size() + 1, {});
   class_nodes_.visit(y, ws.threads, [&](NodeId n, float count) {
     const KeyNode& node = tree_[n];
     const Route& route = ws.routes[node.tree];
@@ -61,7 +67,7 @@ void KeyForest::find_passed(ClassId y, VotingWorkspace& ws) const {
     const auto end = static_cast<std::uint32_t>(route.size() - 1);
     std::uint32_t depth = std::min(end, node.depth);
     while (depth > 0 && node.place >> (node.depth - depth) != route[depth].place) --depth;
-    auto& passed = ws.passed[node.tree];
+    auto& passed = passed_of_y[node.tree];
     if (node.depth == depth) {
       passed[depth].on += count;
     } else if (!stops_early() || node.depth == depth + 1) {
@@ -73,39 +79,42 @@ void KeyForest::find_passed(ClassId y, VotingWorkspace& ws) const {
   });
   // On a path, examples were counted at all nodes, otherwise at the last one.
   if (stops_early()) return;
-  for (auto& passed : ws.passed)
+  for (auto& passed : passed_of_y)
     for (std::size_t d = passed.size() - 1; d > 0; --d)
       passed[d - 1].on += passed[d].on + passed[d].beside;
 }
 
-void KeyForest::update_routers(ClassId y, double weight, double decay_unit,
+void KeyForest::update_routers(Labels labels, double weight, double decay_unit,
                                const LinearLearner& learner, VotingWorkspace& ws) {
-  find_passed(y, ws);
-  for (std::size_t t = 0; t < n_trees(); ++t) {
-    const Route& route = ws.routes[t];
-    for (std::size_t d = 0; d < route.size(); ++d) {
-      if (route[d].is_last) continue;
-      const Passed& below = ws.passed[t][d + 1];
-      const bool is_right = route[d].margin > 0.0f;
-      const double passed_of_y[2] = {is_right ? below.beside : below.on,
-                                     is_right ? below.on : below.beside};
-      update_router(route[d], passed_of_y, weight, decay_unit, learner, ws);
-    }
-  }
+  find_passed(labels, ws);
+  for (std::size_t t = 0; t < n_trees(); ++t)
+    for (std::size_t d = 0; d < ws.routes[t].size(); ++d)
+      if (!ws.routes[t][d].is_last)
+        update_router(t, d, labels.size(), weight, decay_unit, learner, ws);
 }
 
 // As in the Recall Tree: the side on which the example leaves less entropy, and as important as the
 // difference in total entropy.
-void KeyForest::update_router(const RouteStep& step, const double (&passed_of_y)[2], double weight,
-                              double decay_unit, const LinearLearner& learner,
+void KeyForest::update_router(std::size_t tree, std::size_t depth, std::size_t n_labels,
+                              double weight, double decay_unit, const LinearLearner& learner,
                               VotingWorkspace& ws) {
+  const RouteStep& step = ws.routes[tree][depth];
   const double added = weight * decay_unit;
+  // How much more entropy there is in all of a child's examples, n log n less the sum of c log c,
+  // with one more of these labels.
   const auto growth = [&](bool is_right) {
     const NodeId child = tree_.child(step.node, is_right);
     if (child == kNoNode) return 0.0;
     ++ws.work.histogram_touches;
     const double n = relaxed_load(tree_[child].passed);
-    return entropy_growth(n, std::min(n, passed_of_y[is_right]), added);
+    double grown = xlogx(n + static_cast<double>(n_labels) * added) - xlogx(n);
+    for (std::size_t l = 0; l < n_labels; ++l) {
+      const Passed& below = ws.passed[l][tree][depth + 1];
+      const bool is_on = is_right == (step.margin > 0.0f);
+      const double c = std::min(n, is_on ? below.on : below.beside);
+      grown = grown - xlogx(c + added) + xlogx(c);
+    }
+    return grown;
   };
   const double delta = growth(false) - growth(true);
   if (std::fabs(delta) / added < kGrowthFloor) return;
@@ -116,26 +125,28 @@ void KeyForest::update_router(const RouteStep& step, const double (&passed_of_y)
   learner.learn({&part, 1}, 1, &step.margin, &target, &importance, ws.x.rate, ws);
 }
 
-void KeyForest::count(ClassId y, double counted, VotingWorkspace& ws) {
+void KeyForest::count(Labels labels, double counted, VotingWorkspace& ws) {
   for (const Route& route : ws.routes) {
     const RouteStep& last = route.back();
     const NodeId end =
         last.is_last ? last.node : child_or_new(last.node, last.margin > 0.0f, ws.threads);
-    for (NodeId n = end; n != kNoNode; n = tree_.parent(n)) {
-      KeyNode& node = tree_[n];
-      const bool is_key = n == end || stops_early();
-      const float before = is_key ? class_nodes_.add(y, n, counted, ws.threads) : 0.0f;
-      if (ws.threads == Threads::several)
-        std::atomic_ref(node.passed).fetch_add(counted, std::memory_order_relaxed);
-      else
-        node.passed += counted;
-      if (!is_key) continue;
-      SpinLock::Guard guard(node.lock, ws.threads);
-      node.histogram.add_to_total(counted);
-      ws.work.histogram_touches +=
-          raise(node, y, std::sqrt(before), std::sqrt(static_cast<float>(before + counted)));
-    }
+    for (NodeId n = end; n != kNoNode; n = tree_.parent(n))
+      for (const ClassId y : labels) count_at(n, n == end || stops_early(), y, counted, ws);
   }
+}
+
+void KeyForest::count_at(NodeId n, bool is_key, ClassId y, double counted, VotingWorkspace& ws) {
+  KeyNode& node = tree_[n];
+  const float before = is_key ? class_nodes_.add(y, n, counted, ws.threads) : 0.0f;
+  if (ws.threads == Threads::several)
+    std::atomic_ref(node.passed).fetch_add(counted, std::memory_order_relaxed);
+  else
+    node.passed += counted;
+  if (!is_key) return;
+  SpinLock::Guard guard(node.lock, ws.threads);
+  node.histogram.add_to_total(counted);
+  ws.work.histogram_touches +=
+      raise(node, y, std::sqrt(before), std::sqrt(static_cast<float>(before + counted)));
 }
 
 std::size_t KeyForest::raise(KeyNode& node, ClassId y, float before, float after) {

@@ -64,12 +64,14 @@ std::shared_lock<std::shared_mutex> MemoryBudget::begin_example(Threads threads)
   return lock;
 }
 
-void MemoryBudget::end_example(ClassId y, std::size_t n_classes, Threads threads) {
+void MemoryBudget::end_example(Labels labels, std::size_t n_classes, Threads threads) {
   if (!is_limited()) return;
   // Classes of the batch that have not been learned yet do not count, so that with one thread it
   // does not matter how examples are batched.
   const bool alone = threads == Threads::one;
-  if (alone) n_reached_ = std::max<std::size_t>(n_reached_, std::size_t{y} + 1);
+  if (alone)
+    for (const ClassId y : labels)
+      n_reached_ = std::max<std::size_t>(n_reached_, std::size_t{y} + 1);
   const std::size_t n_reached = alone ? n_reached_ : n_classes;
   if (bytes(n_reached) <= limit_) return;
   // Nobody may learn meanwhile. Whoever learned something else comes here, too, and waits.

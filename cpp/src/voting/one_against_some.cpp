@@ -15,7 +15,7 @@ namespace {
 // A candidate that is wrong by less is not worth its cache misses, of which a table has many and a
 // dense row few.
 constexpr double kSmallGradientOfPairs = 0.03, kSmallGradientOfRows = 0.003;
-// How much larger than the others the score of the right class has to be, for dense predictors.
+// How much larger than the others the score of a label has to be, for dense predictors.
 constexpr double kMargin = 2.0;
 // Sizes of AdaGrad's steps at learning_rate = 1: of A and S, of B, and of u.
 constexpr double kFeatureRate = 1.8, kNodeRate = 0.045, kKeyRate = 0.11;
@@ -23,44 +23,50 @@ constexpr double kFeatureRate = 1.8, kNodeRate = 0.045, kKeyRate = 0.11;
 // shorten its steps, times the square of how wrong it is.
 constexpr double kForgottenWeights = 0.03, kForgottenSteps = 0.3;
 
+bool has_role(Role role, const VotingWorkspace& ws) {
+  return std::find(ws.roles.begin(), ws.roles.end(), role) != ws.roles.end();
+}
+
 }  // namespace
 
-void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
+void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
                                Workspace& ws) {
   {
     const auto learning = budget_.begin_example(ws.threads);
-    learn_example(rows, i, y, weight, static_cast<VotingWorkspace&>(ws));
+    learn_example(rows, i, labels, weight, static_cast<VotingWorkspace&>(ws));
   }
-  budget_.end_example(y, n_classes(), ws.threads);
+  budget_.end_example(labels, n_classes(), ws.threads);
 }
 
-void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, ClassId y, double weight,
+void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, Labels labels, double weight,
                                    VotingWorkspace& ws) {
   if (first_pass_ && ws.threads == Threads::one) store_.rebase_unit();
   const double counted = weight * store_.decay_unit();
-  read(rows, i, y, counted, ws);
+  read(rows, i, labels, counted, ws);
 
-  const LeaveOut own = first_pass_ ? LeaveOut{y} : leave_out(y, counted, ws);
+  const LeaveOut own = first_pass_ ? LeaveOut{ws.own, labels} : leave_out(labels, counted, ws);
   std::shared_lock searching(cells_mutex_, std::defer_lock);
   if (store_.rules.has_cells && ws.threads == Threads::several) searching.lock();
   find_candidates(store_, own, ws);
   score_candidates(store_, 0, own, ws);
-  count_progress(y, weight, ws);
+  count_progress(labels, weight, ws);
+  if (first_pass_ && has_lists_) marginals_.learn(ws.labels, ws.scores, labels, weight);
 
-  const std::size_t y_at = find_or_add_candidate(y, own, ws);
+  find_or_add_labels(own, ws);
   if (searching) searching.unlock();
-  softmax(y_at, ws);
+  find_gradients(ws);
   find_lessons(own, ws);
 
-  // A class that its keys did not find says nothing about how much they should count.
-  if (y_at < ws.n_voted) {
-    update_feature_votes(y_at, weight, ws);
+  if (has_role(Role::label, ws)) {
+    update_feature_votes(weight, ws);
     update_votes(weight, ws);
   }
-  update_predictors(y_at, weight, ws);
-  update_own_pairs(y, step_of(ws.gradient[y_at], weight), first_pass_ ? counted : 0.0, ws);
-  if (store_.rules.has_cells) teach_cells(y, weight, first_pass_ ? counted : 0.0, ws);
-  if (first_pass_) count(y, weight, counted, ws);
+  update_predictors(weight, ws);
+  const double added = first_pass_ ? counted : 0.0;
+  for (const OwnLabel& label : ws.own)
+    update_own_pairs(label.label, step_of(ws.gradient[label.candidate], weight), added, ws);
+  if (store_.rules.has_cells) teach_cells(labels, weight, added, ws);
+  if (first_pass_) count(labels, weight, counted, ws);
 }
 
 OneAgainstSome::OneAgainstSome(const OneAgainstSomeConfig& config)
@@ -72,13 +78,17 @@ OneAgainstSome::OneAgainstSome(const OneAgainstSomeConfig& config)
 
 // --- Reading
 
-void OneAgainstSome::read(const Rows& rows, std::size_t i, ClassId y, double counted,
+void OneAgainstSome::read(const Rows& rows, std::size_t i, Labels labels, double counted,
                           VotingWorkspace& ws) {
   const std::size_t n_known = n_classes_seen();
   const std::uint64_t before =
       ws.threads == Threads::several ? std::atomic_ref(n_examples_).fetch_add(1) : n_examples_++;
-  see(y);
-  store_.prefetch_class(y);  // which is often not among the candidates
+  ws.own.clear();
+  for (const ClassId y : labels) {
+    see(y);
+    store_.prefetch_class(y);  // which is often not among the candidates
+    ws.own.push_back({y});
+  }
   const double own = first_pass_ ? 0.0 : counted;
   if (drops_features()) {
     const Rows row = dropout_.without(rows, i, before, ws.row);
@@ -89,66 +99,79 @@ void OneAgainstSome::read(const Rows& rows, std::size_t i, ClassId y, double cou
   }
   if (store_.rules.has_cells) ws.dense.take_next();
   ask_for_all(ws);
-  store_.prefetch_pairs(y);
+  for (const ClassId y : labels) store_.prefetch_pairs(y);
   if (has_linear_models(store_)) ws.x.rate = store_.centring.rate(ws.x);
 }
 
-LeaveOut OneAgainstSome::leave_out(ClassId y, double counted, VotingWorkspace& ws) const {
-  LeaveOut own{y, counted, 0.0f};
-  ws.own_root.assign(ws.keys.size(), 0.0f);
+LeaveOut OneAgainstSome::leave_out(Labels labels, double counted, VotingWorkspace& ws) const {
+  const std::size_t n_keys = ws.keys.size();
+  ws.own_roots.assign(n_keys * ws.own.size(), 0.0f);
+  for (std::size_t j = 0; j < ws.own.size(); ++j) {
+    float* const roots = ws.own_roots.data() + j * n_keys;
+    ws.own[j].roots = roots;
+    ws.own[j].inverse_norm = leave_out_of(ws.own[j].label, counted, roots, ws);
+  }
+  return {ws.own, labels, counted};
+}
+
+float OneAgainstSome::leave_out_of(ClassId y, double counted, float* roots,
+                                   VotingWorkspace& ws) const {
   double left_out = 0.0;
   {
     const ClassPairs::Table& table = store_.pairs[y];
     SpinLock::Guard guard(table.lock, ws.threads);
     for (std::size_t k = 0; k < ws.keys.size(); ++k) {
-      const auto share = static_cast<float>(ws.keys[k].share * own.count);
+      const auto share = static_cast<float>(ws.keys[k].share * counted);
       left_out += share;
       const std::uint32_t slot = table.find(ws.keys[k].key);
       if (slot == ClassPairs::kNone) continue;
       const float rest = table[slot].count - share;
-      if (rest > kRounding * share) ws.own_root[k] = std::sqrt(rest);
+      if (rest > kRounding * share) roots[k] = std::sqrt(rest);
     }
   }
   const VoteStore::ClassSums& sums = store_.class_sums[y];
   SpinLock::Guard guard(sums.lock, ws.threads);
   const double rest = sums.count - left_out;
-  if (rest > kRounding * left_out)
-    own.inverse_norm = inverse_norm_of(rest);
-  else
-    std::fill(ws.own_root.begin(), ws.own_root.end(), 0.0f);
-  return own;
+  if (rest > kRounding * left_out) return inverse_norm_of(rest);
+  std::fill(roots, roots + ws.keys.size(), 0.0f);
+  return 0.0f;
 }
 
 // --- Candidates that learn
 
-void OneAgainstSome::count_progress(ClassId y, double weight, VotingWorkspace& ws) const {
+void OneAgainstSome::count_progress(Labels labels, double weight, VotingWorkspace& ws) const {
+  if (labels.empty()) return;
   const auto best = std::max_element(ws.scores.begin(), ws.scores.end());
   // Before anything is counted there are no candidates.
-  const bool right = best != ws.scores.end() && ws.labels[best - ws.scores.begin()] == y;
+  const auto is_best = [&](ClassId y) { return y == ws.labels[best - ws.scores.begin()]; };
+  const bool right = best != ws.scores.end() && std::any_of(labels.begin(), labels.end(), is_best);
   ws.progress.count(weight, !right);
 }
 
-std::size_t OneAgainstSome::find_or_add_candidate(ClassId y, const LeaveOut& own,
-                                                  VotingWorkspace& ws) const {
-  std::size_t at = 0;
-  while (at < ws.labels.size() && ws.labels[at] != y) ++at;
-  if (at == ws.labels.size()) {
-    ws.candidates.push_back({y, 0.0f, {.nodes = ws.own_node_vote}});
-    score_candidates(store_, at, own, ws);
+void OneAgainstSome::find_or_add_labels(const LeaveOut& own, VotingWorkspace& ws) const {
+  const std::size_t n_scored = ws.labels.size();
+  for (OwnLabel& label : ws.own) {
+    const auto scored = ws.labels.begin() + static_cast<std::ptrdiff_t>(n_scored);
+    const auto found = std::find(ws.labels.begin(), scored, label.label);
+    label.candidate = static_cast<std::size_t>(found - ws.labels.begin());
+    if (found != scored) continue;
+    label.candidate = ws.candidates.size();
+    ws.candidates.push_back({label.label, 0.0f, {.nodes = label.node_vote}});
   }
-  return at;
+  if (ws.candidates.size() > n_scored) score_candidates(store_, n_scored, own, ws);
+  ws.roles.assign(ws.candidates.size(), Role::other);
+  for (const OwnLabel& label : ws.own)
+    ws.roles[label.candidate] = label.candidate < ws.n_voted ? Role::label : Role::missed_label;
 }
 
-// Gradients of the softmax's loss with respect to the scores; the right class has to win by a
-// margin if there is one.
-void OneAgainstSome::softmax(std::size_t y_at, VotingWorkspace& ws) const {
-  ws.gradient.assign(ws.scores.begin(), ws.scores.end());
-  if (store_.rules.has_dense_predictors) ws.gradient[y_at] -= kMargin;
-  const double largest = *std::max_element(ws.gradient.begin(), ws.gradient.end());
-  double sum = 0.0;
-  for (double& g : ws.gradient) sum += g = std::exp(g - largest);
-  for (double& g : ws.gradient) g /= sum;
-  ws.gradient[y_at] -= 1.0;
+// A label that its keys did not find says nothing about how much they should count.
+void OneAgainstSome::find_gradients(VotingWorkspace& ws) const {
+  const double margin = store_.rules.has_dense_predictors ? kMargin : 0.0;
+  label_loss_gradients(ws.scores, ws.roles, margin, true, ws.gradient);
+  if (has_role(Role::missed_label, ws))
+    label_loss_gradients(ws.scores, ws.roles, margin, false, ws.vote_gradient);
+  else
+    ws.vote_gradient = ws.gradient;
 }
 
 bool OneAgainstSome::is_lesson(double gradient) const {
@@ -168,9 +191,9 @@ void OneAgainstSome::find_lessons(const LeaveOut& own, VotingWorkspace& ws) cons
       store_, ws.lessons.size(), ws, label,
       [&](std::size_t) { return std::span<const AskedKey>(ws.asked); },
       [&](std::size_t l, std::span<const AskedKey>, auto visit_pairs) {
-        const bool is_left_out = label(l) == own.left_out();
+        const OwnLabel* const left_out = own.find(label(l));
         visit_pairs([&](std::uint32_t k, std::uint32_t slot, float count, float) {
-          ws.hits.push_back({k, slot, is_left_out ? ws.own_root[k] : std::sqrt(count)});
+          ws.hits.push_back({k, slot, left_out != nullptr ? left_out->roots[k] : std::sqrt(count)});
         });
         ws.lessons[l].hits_end = ws.hits.size();
       });
@@ -182,8 +205,8 @@ void OneAgainstSome::find_lessons(const LeaveOut& own, VotingWorkspace& ws) cons
 void OneAgainstSome::update_votes(double weight, VotingWorkspace& ws) {
   double affinity = 0.0, nodes = 0.0;
   for (std::size_t c = 0; c < ws.candidates.size(); ++c) {
-    affinity += ws.gradient[c] * ws.candidates[c].sums.affinity * ws.inverse_norm[c];
-    nodes += ws.gradient[c] * ws.candidates[c].sums.nodes;
+    affinity += ws.vote_gradient[c] * ws.candidates[c].sums.affinity * ws.inverse_norm[c];
+    nodes += ws.vote_gradient[c] * ws.candidates[c].sums.nodes;
   }
   if (store_.rules.features_vote)
     store_.affinity_scale.learn(affinity, weight, rate_ * kFeatureRate);
@@ -191,12 +214,14 @@ void OneAgainstSome::update_votes(double weight, VotingWorkspace& ws) {
 }
 
 // Only the classes that learn are asked for what they have met; so that those on the wrong side
-// stand for all who are there, they share what the example's class is short of.
-void OneAgainstSome::update_feature_votes(std::size_t y_at, double weight, VotingWorkspace& ws) {
-  double wrong = 0.0;
-  for (const Lesson& lesson : ws.lessons)
-    if (lesson.candidate != y_at) wrong += ws.gradient[lesson.candidate];
-  if (!store_.rules.features_vote || wrong == 0.0 || !is_lesson(ws.gradient[y_at])) return;
+// stand for all who are there, they share what the others are short of.
+void OneAgainstSome::update_feature_votes(double weight, VotingWorkspace& ws) {
+  double wrong = 0.0, short_of = 0.0;
+  for (const Lesson& lesson : ws.lessons) {
+    const double gradient = ws.vote_gradient[lesson.candidate];
+    (gradient > 0.0 ? wrong : short_of) += std::fabs(gradient);
+  }
+  if (!store_.rules.features_vote || wrong == 0.0 || short_of == 0.0) return;
   const VoteScales scales = store_.scales();
   const double A = scales.affinity, S = scales.share;
   ws.key_gradient.assign(ws.keys.size(), 0.0);
@@ -205,7 +230,7 @@ void OneAgainstSome::update_feature_votes(std::size_t y_at, double weight, Votin
   for (const Lesson& lesson : ws.lessons) {
     const std::size_t c = lesson.candidate;
     const double gradient =
-        c == y_at ? ws.gradient[c] : ws.gradient[c] * -ws.gradient[y_at] / wrong;
+        ws.vote_gradient[c] < 0.0 ? ws.vote_gradient[c] : ws.vote_gradient[c] * short_of / wrong;
     const double norm = A * ws.inverse_norm[c];
     for (; hit < lesson.hits_end; ++hit) {
       const ActiveKey& key = ws.keys[ws.hits[hit].key];
@@ -233,8 +258,8 @@ PredictorStep OneAgainstSome::step_of(double gradient, double weight) const {
           {1.0 - kForgottenWeights * wrong, 1.0 - kForgottenSteps * wrong}};
 }
 
-// All candidates that are wrong enough, but for the pairs of the example's own class.
-void OneAgainstSome::update_predictors(std::size_t y_at, double weight, VotingWorkspace& ws) {
+// All candidates that are wrong enough, but for the pairs of the example's own labels.
+void OneAgainstSome::update_predictors(double weight, VotingWorkspace& ws) {
   for (std::size_t l = 0; l < ws.lessons.size(); ++l) {
     const std::size_t c = ws.lessons[l].candidate;
     const ClassId z = ws.labels[c];
@@ -243,7 +268,7 @@ void OneAgainstSome::update_predictors(std::size_t y_at, double weight, VotingWo
     if (!store_.rules.has_cells)
       G = step.learn_bias(store_.class_terms[z].bias, store_.class_sums[z].bias_accumulator);
     if (store_.rules.weights_in_pairs) {
-      if (c != y_at) update_pairs(l, step, ws);
+      if (ws.roles[c] == Role::other) update_pairs(l, step, ws);
     } else if (store_.rules.has_dense_predictors) {
       const PredictorStep::Row row = step.row(G);
       store_.dense_predictors.move(z, ws.x, row.step, row.kept);
@@ -318,7 +343,8 @@ void OneAgainstSome::update_own_pairs(ClassId y, const PredictorStep& step, doub
     }
     KeyHistograms::Key& histogram = store_.histograms.touch(key.key);
     SpinLock::Guard guard(histogram.lock, ws.threads);
-    relaxed_store(histogram.examples, histogram.examples + counted);
+    // With its first label, so that an example counts once.
+    if (y == ws.own.front().label) relaxed_store(histogram.examples, histogram.examples + counted);
     if (store_.rules.features_vote)
       ws.work.histogram_touches += store_.histograms.raise(histogram, y, std::sqrt(own.before),
                                                            std::sqrt(own.after), own.weight);
@@ -333,11 +359,12 @@ void OneAgainstSome::update_own_pairs(ClassId y, const PredictorStep& step, doub
 // --- Cells
 
 // Class vectors decide by themselves which gradients are large enough.
-void OneAgainstSome::teach_cells(ClassId y, double weight, double counted, VotingWorkspace& ws) {
+void OneAgainstSome::teach_cells(Labels labels, double weight, double counted,
+                                 VotingWorkspace& ws) {
   Cells& cells = *store_.own_cells;
   std::unique_lock changing(cells_mutex_, std::defer_lock);
   if (ws.threads == Threads::several) changing.lock();
-  const Cells::Lesson lesson{y, weight, rate_, counted, given_.count_decay > 0.0, config_.l2};
+  const Cells::Lesson lesson{labels, weight, rate_, counted, given_.count_decay > 0.0, config_.l2};
   cells.learn(ws.dense.row, ws.dense.x, ws.labels, ws.gradient, lesson, ws.cells);
   for (const ClassId z : ws.labels)
     relaxed_store(store_.class_terms[z].bias, cells.vectors().bias(z));
@@ -346,34 +373,19 @@ void OneAgainstSome::teach_cells(ClassId y, double weight, double counted, Votin
 
 // --- Counting
 
-void OneAgainstSome::count(ClassId y, double weight, double counted, VotingWorkspace& ws) {
+void OneAgainstSome::count(Labels labels, double weight, double counted, VotingWorkspace& ws) {
   if (store_.forest.n_trees() > 0) {
-    store_.forest.update_routers(y, weight, store_.decay_unit(), learner_, ws);
-    store_.forest.count(y, counted, ws);
+    store_.forest.update_routers(labels, weight, store_.decay_unit(), learner_, ws);
+    store_.forest.count(labels, counted, ws);
   }
   if (has_linear_models(store_)) store_.centring.learn(ws.before.dense, ws.x, weight);
-  ws.work.histogram_touches += store_.count(y, counted, ws.threads);
-}
-
-// --- State
-
-State OneAgainstSome::save() const {
-  State state;
-  save_common(state);
-  store_.save(state);
-  return state;
-}
-
-void OneAgainstSome::load(const State& state) {
-  load_common(state);
-  store_.load(state, n_classes());
-  budget_.reach(n_classes());
-}
-
-std::vector<std::pair<std::string, std::size_t>> OneAgainstSome::memory() const {
-  auto parts = store_.memory();
-  parts.back().second += learner_.scale.bytes();  // of the feature scale
-  return parts;
+  if (labels.empty())
+    for (const ActiveKey& key : ws.keys) {
+      KeyHistograms::Key& histogram = store_.histograms.touch(key.key);
+      SpinLock::Guard guard(histogram.lock, ws.threads);
+      relaxed_store(histogram.examples, histogram.examples + counted);
+    }
+  ws.work.histogram_touches += store_.count(labels, counted, ws.threads);
 }
 
 }  // namespace recalltree

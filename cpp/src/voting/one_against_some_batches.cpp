@@ -13,6 +13,8 @@ constexpr double kLaterPass = 0.5;
 
 void OneAgainstSome::learn_batch(const Batch& batch, Team team, bool first_pass) {
   first_pass_ = first_pass;
+  has_lists_ = batch.label_offsets != nullptr;
+  if (has_lists_) marginals_.begin();
   rate_ = config_.learning_rate * (first_pass ? 1.0 : kLaterPass);
   const bool has_cells = store_.rules.has_cells;
   const bool counts_fade = given_.count_decay > 0.0 && team.size() > 1;

@@ -32,19 +32,26 @@ void VoteStore::grow_to(std::size_t n_classes) {
   class_terms.resize(n_classes);
 }
 
-std::size_t VoteStore::count(ClassId y, double counted, Threads threads) {
-  float before, after;
+std::size_t VoteStore::count(Labels labels, double counted, Threads threads) {
   {
-    ClassSums& sums = class_sums[y];
-    SpinLock::Guard guard(sums.lock, threads);
-    before = static_cast<float>(sums.examples);
-    sums.examples += counted;
-    after = static_cast<float>(sums.examples);
+    SpinLock::Guard guard(frequent.lock, threads);
+    relaxed_store(examples_, examples_ + counted);
+    relaxed_store(n_counted_, n_counted_ + 1);
   }
-  SpinLock::Guard guard(frequent.lock, threads);
-  relaxed_store(examples_, examples_ + counted);
-  relaxed_store(n_counted_, n_counted_ + 1);
-  return histograms.raise(frequent, y, std::sqrt(before), std::sqrt(after), 0.0f);
+  std::size_t touched = 0;
+  for (const ClassId y : labels) {
+    float before, after;
+    {
+      ClassSums& sums = class_sums[y];
+      SpinLock::Guard guard(sums.lock, threads);
+      before = static_cast<float>(sums.examples);
+      sums.examples += counted;
+      after = static_cast<float>(sums.examples);
+    }
+    SpinLock::Guard guard(frequent.lock, threads);
+    touched += histograms.raise(frequent, y, std::sqrt(before), std::sqrt(after), 0.0f);
+  }
+  return touched;
 }
 
 // The factor is a power of four, so that counts and their roots keep all their digits.

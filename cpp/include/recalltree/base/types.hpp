@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 namespace recalltree {
 
 using ClassId = std::uint32_t;  // position of a class in the estimator's classes_
+// Labels of an example, each of them once.
+using Labels = std::span<const ClassId>;
 using NodeId = std::uint32_t;   // nodes are numbered in the order of their creation; the root is 0
 using ModelId = std::uint32_t;  // one linear model: a row of weights
 

@@ -31,11 +31,11 @@ class Cells : public CellsPrediction<Cells> {
   // Rows are whitened alike as long as this many of them at most are learned meanwhile.
   std::size_t rows_until_renewal() const;
 
-  // One row of class y, as it came and whitened. Classes with small gradients do not learn. Before
-  // it, every label must have been grown to. `counted` is added to the mean of y: 0 in passes after
-  // the first.
+  // One row, as it came and whitened. Classes with small gradients do not learn. Before it, every
+  // label must have been grown to. `counted` is added to the means of the row's own labels: 0 in
+  // passes after the first.
   struct Lesson {
-    ClassId y;
+    Labels own;
     double weight = 1.0, rate = 1.0, counted = 1.0;
     bool forgets = false;  // whether classes that are wrong forget, as counts do
     double l2 = 0.0;
@@ -68,6 +68,7 @@ class Cells : public CellsPrediction<Cells> {
  private:
   void redraw(ClassId y, Scratch& scratch);
   void place(ClassId y, Scratch& scratch);
+  void count(const float* x, ClassId y, double counted, Scratch& scratch);
   void renew(Scratch& scratch);
 
   std::size_t sketch_width_;

@@ -21,10 +21,12 @@
 
 namespace recalltree {
 
-// The row that a class has already counted, which a later pass leaves out of its mean.
+// The row that its labels have already counted, which a later pass leaves out of their means.
 struct OwnRow {
-  ClassId label = kNoClass;
+  Labels labels;
   double weight = 0.0;
+
+  bool has(ClassId y) const { return std::find(labels.begin(), labels.end(), y) != labels.end(); }
 };
 
 struct ClassScoresScratch {
@@ -104,7 +106,7 @@ class ClassScores {
     // A mean is nothing if leaving a row out leaves less than this share of its square.
     constexpr float kNothingLeft = 1e-6f;
     float inverse_norm = self().inverse_norm(y);
-    if (y == own.label && own.weight > 0.0 && inverse_norm > 0.0f) {
+    if (own.weight > 0.0 && inverse_norm > 0.0f && own.has(y)) {
       const auto weight = static_cast<float>(own.weight);
       const float squares = 1.0f / (inverse_norm * inverse_norm);
       const float length = kernels().dot(x, x, self().width());

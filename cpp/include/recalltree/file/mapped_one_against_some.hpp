@@ -7,6 +7,7 @@
 
 #include "recalltree/file/mapped_model.hpp"
 #include "recalltree/file/mapped_vote_store.hpp"
+#include "recalltree/voting/marginals.hpp"
 #include "recalltree/voting/one_against_some_prediction.hpp"
 
 namespace recalltree {
@@ -18,16 +19,19 @@ class MappedOneAgainstSome final
       : OneAgainstSomePrediction(config.learner, std::move(state)),
         given_(config),
         store_(config, state_, n_classes(), n_examples_) {
+    marginals_.load(state_);
     state_.check_all_read();
   }
 
   const OneAgainstSomeConfig& config() const { return given_; }
   const MappedVoteStore& store() const { return store_; }
+  const Marginals& marginals() const { return marginals_; }
 
   bool is_complete() const override { return store_.is_complete(); }
   void check() const override {
     MappedModel::check();
     store_.check();
+    if (marginals_.are_known()) check_finite(state_.get<float>(Marginals::kName), Marginals::kName);
   }
   std::vector<std::pair<std::string, std::size_t>> memory() const override {
     auto parts = store_.memory();
@@ -38,6 +42,7 @@ class MappedOneAgainstSome final
  private:
   OneAgainstSomeConfig given_;
   MappedVoteStore store_;
+  Marginals marginals_;
 };
 
 }  // namespace recalltree

@@ -17,12 +17,18 @@ namespace recalltree {
 
 struct Batch {
   const Rows* rows;
-  const ClassId* labels;
+  const ClassId* labels;      // of row i the i-th, or those that label_offsets tells
   const float* weights;       // null: 1 each
   const std::int64_t* order;  // null: as they come
   std::size_t n;              // how many to visit
+  // Row i has the labels from label_offsets[i] to label_offsets[i + 1]; null: one each.
+  const std::int64_t* label_offsets = nullptr;
 
   std::size_t row(std::size_t i) const { return order ? static_cast<std::size_t>(order[i]) : i; }
+  Labels labels_of(std::size_t row) const {
+    if (label_offsets == nullptr) return {labels + row, 1};
+    return {labels + label_offsets[row], labels + label_offsets[row + 1]};
+  }
   double weight(std::size_t row) const { return weights ? weights[row] : 1.0; }
 };
 
@@ -46,8 +52,10 @@ class Learner : public Predictor {
  protected:
   // Learn row i and, if it can be told, count into ws.progress whether the model would have been
   // wrong.
-  virtual void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight,
+  virtual void learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
                          Workspace& ws) = 0;
+  // Otherwise every example has one label.
+  virtual bool learns_several_labels() const { return false; }
   // Row i will be learned after the one that is learned now: what it reads can come from memory
   // meanwhile.
   virtual void prefetch_next(const Rows&, std::size_t) const {}

@@ -75,7 +75,8 @@ class LOMTree final : public LOMTreePrediction<LOMTree, Learner> {
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
  protected:
-  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws) override;
+  void learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
+                 Workspace& ws) override;
   // Swaps change the shape of the tree, so that one thread learns, whatever the size of the team.
   void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 

@@ -25,7 +25,8 @@ class OneAgainstAll final : public OneAgainstAllPrediction<OneAgainstAll, Learne
 
  protected:
   // With negative samples only: the positive and some random others.
-  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws) override;
+  void learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
+                 Workspace& ws) override;
   void begin_batch(const Batch& batch) override;
   void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 

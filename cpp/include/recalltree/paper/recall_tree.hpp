@@ -32,7 +32,8 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
  protected:
-  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws) override;
+  void learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
+                 Workspace& ws) override;
   void begin_batch(const Batch& batch) override;
   void end_batch() override;
   void learn_batch(const Batch& batch, Team team, bool first_pass) override;

@@ -118,10 +118,10 @@ class KeyForest : public KeyForestPrediction<KeyForest> {
   }
 
   // The routers on the way learn which side lowers the entropy.
-  void update_routers(ClassId y, double weight, double decay_unit, const LinearLearner& learner,
+  void update_routers(Labels labels, double weight, double decay_unit, const LinearLearner& learner,
                       VotingWorkspace& ws);
-  // Counts the label on the way and at the child that comes next, which is made on first use.
-  void count(ClassId y, double counted, VotingWorkspace& ws);
+  // Counts the labels on the way and at the child that comes next, which is made on first use.
+  void count(Labels labels, double counted, VotingWorkspace& ws);
   void rescale(double factor);
 
   void save(State& state) const;
@@ -129,12 +129,15 @@ class KeyForest : public KeyForestPrediction<KeyForest> {
   void load(const State& state);
 
  private:
+  void count_at(NodeId n, bool is_key, ClassId y, double counted, VotingWorkspace& ws);
   // The count of a label at a node that may be a key has grown. Returns how many entries were
   // touched.
   std::size_t raise(KeyNode& node, ClassId y, float before, float after);
   NodeId child_or_new(NodeId n, bool is_right, Threads threads);
-  void find_passed(ClassId y, VotingWorkspace& ws) const;
-  void update_router(const RouteStep& step, const double (&passed_of_y)[2], double weight,
+  void find_passed(Labels labels, VotingWorkspace& ws) const;
+  void find_passed(ClassId y, std::vector<std::vector<Passed>>& passed_of_y,
+                   VotingWorkspace& ws) const;
+  void update_router(std::size_t tree, std::size_t depth, std::size_t n_labels, double weight,
                      double decay_unit, const LinearLearner& learner, VotingWorkspace& ws);
 
   NodeTree<KeyNode> tree_;  // all trees; the roots come first

@@ -21,9 +21,9 @@ class MemoryBudget {
   bool is_limited() const { return limit_ > 0; }
   // While an example is learned, nothing is forgotten.
   std::shared_lock<std::shared_mutex> begin_example(Threads threads);
-  // An example of y has been learned, in a batch that knows so many classes. Forgets as many pairs
-  // as it must.
-  void end_example(ClassId y, std::size_t n_classes, Threads threads);
+  // An example of these labels has been learned, in a batch that knows so many classes. Forgets as
+  // many pairs as it must.
+  void end_example(Labels labels, std::size_t n_classes, Threads threads);
   // Classes that count, whether they have been learned or not.
   void reach(std::size_t n_classes) { n_reached_ = n_classes; }
 

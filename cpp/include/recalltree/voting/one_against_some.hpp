@@ -24,6 +24,7 @@
 #include "recalltree/base/config.hpp"
 #include "recalltree/model/learner.hpp"
 #include "recalltree/voting/feature_dropout.hpp"
+#include "recalltree/voting/marginals.hpp"
 #include "recalltree/voting/memory_budget.hpp"
 #include "recalltree/voting/one_against_some_prediction.hpp"
 #include "recalltree/voting/vote_store.hpp"
@@ -36,13 +37,16 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
 
   const OneAgainstSomeConfig& config() const { return given_; }
   const VoteStore& store() const { return store_; }
+  const Marginals& marginals() const { return marginals_; }
 
   State save() const override;
   void load(const State& state) override;
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
  protected:
-  void learn_one(const Rows& rows, std::size_t i, ClassId y, double weight, Workspace& ws) override;
+  void learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
+                 Workspace& ws) override;
+  bool learns_several_labels() const override { return true; }
   void prefetch_next(const Rows& rows, std::size_t i) const override {
     store_.prefetch_row(rows, i);
   }
@@ -52,27 +56,30 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   void learn_rows(const Batch& batch, std::size_t begin, std::size_t end, Workspace& ws) override;
 
  private:
-  void learn_example(const Rows& rows, std::size_t i, ClassId y, double weight,
+  void learn_example(const Rows& rows, std::size_t i, Labels labels, double weight,
                      VotingWorkspace& ws);
   // Row i as it is learned: on later passes without some features. `counted` is the example's own.
-  void read(const Rows& rows, std::size_t i, ClassId y, double counted, VotingWorkspace& ws);
-  LeaveOut leave_out(ClassId y, double counted, VotingWorkspace& ws) const;
-  void count_progress(ClassId y, double weight, VotingWorkspace& ws) const;
-  // Where y is among the candidates; it becomes one if it is not.
-  std::size_t find_or_add_candidate(ClassId y, const LeaveOut& own, VotingWorkspace& ws) const;
-  void softmax(std::size_t y_at, VotingWorkspace& ws) const;
+  void read(const Rows& rows, std::size_t i, Labels labels, double counted, VotingWorkspace& ws);
+  LeaveOut leave_out(Labels labels, double counted, VotingWorkspace& ws) const;
+  // What a label knows of the keys, the example left out. Returns its inverse norm.
+  float leave_out_of(ClassId y, double counted, float* roots, VotingWorkspace& ws) const;
+  void count_progress(Labels labels, double weight, VotingWorkspace& ws) const;
+  // Finds the example's labels among the candidates. They become candidates if they are not.
+  void find_or_add_labels(const LeaveOut& own, VotingWorkspace& ws) const;
+  // By which candidates learn, and by which votes do.
+  void find_gradients(VotingWorkspace& ws) const;
   // Collects the candidates that are wrong enough to learn, and what they have met.
   void find_lessons(const LeaveOut& own, VotingWorkspace& ws) const;
   // Steps on A and B, and on S and u.
   void update_votes(double weight, VotingWorkspace& ws);
-  void update_feature_votes(std::size_t y_at, double weight, VotingWorkspace& ws);
-  void update_predictors(std::size_t y_at, double weight, VotingWorkspace& ws);
+  void update_feature_votes(double weight, VotingWorkspace& ws);
+  void update_predictors(double weight, VotingWorkspace& ws);
   void update_pairs(std::size_t lesson, const PredictorStep& step, VotingWorkspace& ws);
   void publish(const ActiveKey& key, ClassId z, float root, float weight, Threads threads);
-  // Teaches the pairs of the example's class, and counts the example if it is new.
+  // Teaches the pairs of a label of the example, and counts them if the example is new.
   void update_own_pairs(ClassId y, const PredictorStep& step, double counted, VotingWorkspace& ws);
-  void count(ClassId y, double weight, double counted, VotingWorkspace& ws);
-  void teach_cells(ClassId y, double weight, double counted, VotingWorkspace& ws);
+  void count(Labels labels, double weight, double counted, VotingWorkspace& ws);
+  void teach_cells(Labels labels, double weight, double counted, VotingWorkspace& ws);
 
   PredictorStep step_of(double gradient, double weight) const;
   bool drops_features() const { return !first_pass_ && dropout_.is_on(); }
@@ -85,8 +92,10 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   FeatureDropout dropout_;
   // Cells are searched by several threads at once, and changed by one that is alone.
   std::shared_mutex cells_mutex_;
+  Marginals marginals_;
   bool first_pass_ = true;
-  double rate_ = 0.0;  // of this pass
+  bool has_lists_ = false;  // of labels, in this batch
+  double rate_ = 0.0;       // of this pass
 };
 
 }  // namespace recalltree

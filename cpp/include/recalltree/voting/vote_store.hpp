@@ -89,8 +89,9 @@ class VoteStore {
   std::optional<Cells> own_cells;
 
   void grow_to(std::size_t n_classes);
-  // Counts an example of a class. Returns how many entries of a histogram were touched.
-  std::size_t count(ClassId y, double counted, Threads threads);
+  // Counts an example, and each of its labels. Returns how many entries of a histogram were
+  // touched.
+  std::size_t count(Labels labels, double counted, Threads threads);
   // Before the units become too large for the numbers, all counts are written in new ones.
   void rebase_unit();
 

@@ -34,14 +34,21 @@
 
 namespace recalltree {
 
-// The example that is learned, as far as it is already counted: on later passes it is left out of
-// its own counts.
+// The labels of the example that is learned. As far as it is already counted, on later passes, it
+// is left out of its own counts.
 struct LeaveOut {
-  ClassId y = kNoClass;
+  std::span<OwnLabel> labels;
+  Labels ids;          // the same
   double count = 0.0;  // of its weight, in growing units
-  float inverse_norm = 0.0f;
 
-  ClassId left_out() const { return count > 0.0 ? y : kNoClass; }
+  bool is_counted() const { return count > 0.0; }
+  // What a class is without the example; null if that is what it is anyway.
+  const OwnLabel* find(ClassId z) const {
+    if (is_counted())
+      for (const OwnLabel& own : labels)
+        if (own.label == z) return &own;
+    return nullptr;
+  }
 };
 
 // Trees and dense predictors see examples, not keys.
@@ -98,21 +105,21 @@ VoteScales scales_of_votes(const Store& store) {
 template <class Store>
 ClassTerms terms_without(const Store& store, ClassId z, const LeaveOut& own) {
   const ClassTerms terms = store.terms(z);
-  return {z == own.left_out() ? own.inverse_norm : terms.inverse_norm, terms.bias};
+  const OwnLabel* const left_out = own.find(z);
+  return {left_out != nullptr ? left_out->inverse_norm : terms.inverse_norm, terms.bias};
 }
 
 // The nodes vote. Returns how many entries were read.
 template <class Store>
-std::size_t add_votes_of_nodes(const Store& store, ClassId y, VotingWorkspace& ws) {
-  Votes::Adding adding(ws.votes);
+std::size_t add_votes_of_nodes(const Store& store, const LeaveOut& own, VotingWorkspace& ws) {
   std::size_t read = 0;
-  float own_vote = 0.0f;
-  for (const NodeKey& key : ws.node_keys)
-    read += store.forest.vote(key, ws.threads, [&](ClassId label, float vote) {
-      adding[label].nodes += vote;
-      if (label == y) own_vote += vote;
-    });
-  ws.own_node_vote = own_vote;
+  {
+    Votes::Adding adding(ws.votes);
+    for (const NodeKey& key : ws.node_keys)
+      read += store.forest.vote(key, ws.threads,
+                                [&](ClassId label, float vote) { adding[label].nodes += vote; });
+  }
+  for (OwnLabel& label : own.labels) label.node_vote = ws.votes.of(label.label).nodes;
   ws.work.histogram_touches += read;
   return read;
 }
@@ -122,7 +129,6 @@ template <class Store>
 void add_votes_of_features(const Store& store, const LeaveOut& own, std::size_t max_entries,
                            VotingWorkspace& ws) {
   plan_reading(store, max_entries, ws);
-  const ClassId left_out = own.left_out();
   const float S = store.scales().share;
   for (std::size_t k = 0; k < ws.keys.size(); ++k) {
     ActiveKey& key = ws.keys[k];
@@ -132,14 +138,18 @@ void add_votes_of_features(const Store& store, const LeaveOut& own, std::size_t 
       const std::size_t n = std::min<std::size_t>(key.n_read, entries.size());
       key.unread = n < entries.size() ? entries[n].root : 0.0f;
       ws.work.histogram_touches += n;
-      std::size_t at = n;  // of the class that is left out
-      if (left_out != kNoClass)
-        for (at = 0; at < n && entries[at].label != left_out;) ++at;
-      ws.votes.add(entries, 0, at, key.pull, share, key.value);
-      if (at == n) return;
-      const KeyHistograms::Entry without{left_out, ws.own_root[k], entries[at].weight};
-      if (without.root > 0.0f) ws.votes.add(&without, 0, 1, key.pull, share, key.value);
-      ws.votes.add(entries, at + 1, n, key.pull, share, key.value);
+      std::size_t begin = 0;
+      for (std::size_t left = own.is_counted() ? own.labels.size() : 0; left > 0; --left) {
+        const OwnLabel* left_out = nullptr;
+        std::size_t at = begin;
+        while (at < n && (left_out = own.find(entries[at].label)) == nullptr) ++at;
+        if (left_out == nullptr) break;
+        ws.votes.add(entries, begin, at, key.pull, share, key.value);
+        const KeyHistograms::Entry without{left_out->label, left_out->roots[k], entries[at].weight};
+        if (without.root > 0.0f) ws.votes.add(&without, 0, 1, key.pull, share, key.value);
+        begin = at + 1;
+      }
+      ws.votes.add(entries, begin, n, key.pull, share, key.value);
     });
   }
 }
@@ -184,7 +194,7 @@ void take_voted(const Store& store, const LeaveOut& own, VotingWorkspace& ws) {
   const std::size_t max_entries = rules.config.max_entries;
   // Every node has a vote, even where there are more of them than entries to read.
   ws.votes.reserve(std::min(std::max(max_entries, ws.node_keys.size()), store.n_classes()));
-  const std::size_t read = add_votes_of_nodes(store, own.y, ws);
+  const std::size_t read = add_votes_of_nodes(store, own, ws);
   if (rules.features_vote)
     add_votes_of_features(store, own, max_entries - std::min(read, max_entries), ws);
   if (rules.has_cells) find_near(store, ws);
@@ -288,11 +298,10 @@ void complete_sums(const Store& store, std::size_t from, const LeaveOut& own, Vo
   for (const Candidate& candidate : candidates) store.prefetch_class(candidate.label);
   for (const Candidate& candidate : candidates) store.prefetch_pairs(candidate.label);
   find_unread(ws);
-  // What was read of the example's own class holds the example itself; or nothing was read.
+  // What was read of the example's own labels holds the example itself; or nothing was read.
   const auto is_own = [&](std::size_t i) {
-    return from + i >= ws.n_found || candidates[i].label == own.left_out();
+    return from + i >= ws.n_found || own.find(candidates[i].label) != nullptr;
   };
-  const float* const own_root = own.left_out() != kNoClass ? ws.own_root.data() : nullptr;
   const float S = scales_of_votes(store).share;
   ask_pairs(
       store, candidates.size(), ws, [&](std::size_t i) { return candidates[i].label; },
@@ -300,7 +309,9 @@ void complete_sums(const Store& store, std::size_t from, const LeaveOut& own, Vo
       [&](std::size_t i, std::span<const AskedKey> keys, auto visit_pairs) {
         Sums& sums = candidates[i].sums;
         if (is_own(i)) sums.affinity = sums.rest = 0.0f;
-        add_pairs(S, keys, visit_pairs, is_own(i) ? own_root : nullptr, sums, ws.work);
+        const OwnLabel* const left_out = own.find(candidates[i].label);
+        add_pairs(S, keys, visit_pairs, left_out != nullptr ? left_out->roots : nullptr, sums,
+                  ws.work);
       });
 }
 
@@ -318,7 +329,7 @@ void score_candidates(const Store& store, std::size_t from, const LeaveOut& own,
     store.predictors().scores(ws.labels.data() + from, n - from, ws.x, ws.scores.data() + from,
                               ws.threads);
   if (store.rules.has_cells)
-    store.cells().score(ws.dense.x, std::span(ws.labels).subspan(from), {own.left_out(), own.count},
+    store.cells().score(ws.dense.x, std::span(ws.labels).subspan(from), {own.ids, own.count},
                         ws.scores.data() + from, ws.cells);
   if (!ws.keys.empty()) complete_sums(store, from, own, ws);
   const VoteScales scales = scales_of_votes(store);

@@ -10,6 +10,7 @@
 #include "recalltree/model/workspace.hpp"
 #include "recalltree/voting/feature_dropout.hpp"
 #include "recalltree/voting/feature_weighting.hpp"
+#include "recalltree/voting/label_loss.hpp"
 #include "recalltree/voting/row_block.hpp"
 #include "recalltree/voting/votes.hpp"
 
@@ -33,6 +34,16 @@ struct Hit {
 struct OwnPair {
   float before, after, weight;
   bool is_known = false;
+};
+
+// A label of the example that is learned. The roots and the norm are of its counts without the
+// example itself.
+struct OwnLabel {
+  ClassId label;
+  float inverse_norm = 0.0f;
+  const float* roots = nullptr;  // by key
+  float node_vote = 0.0f;        // of the nodes
+  std::size_t candidate = 0;     // its place among the candidates
 };
 
 // A candidate that learns.
@@ -113,22 +124,23 @@ struct VotingWorkspace : Workspace {
   Votes votes;
   std::vector<Candidate> candidates;
   std::size_t n_voted = 0;  // candidates that some key voted for; then near ones, or frequent ones
-  std::size_t n_found = 0;  // all these together; the example's class may come after them
+  std::size_t n_found = 0;  // all these together; labels of the example may come after them
   std::vector<float> inverse_norm;  // by candidate
   WhitenedRows dense;               // for cells
   std::vector<Candidate> near;      // that cells found
   Cells::Scratch cells;
   RowBlock block;
   // Learning. By candidate, and by candidate that is wrong enough to learn.
-  std::vector<double> gradient;
+  std::vector<double> gradient, vote_gradient;
   std::vector<Lesson> lessons;
   std::vector<Hit> hits;
-  float own_node_vote = 0.0f;  // of the nodes for the example's class
-  // By key. Roots are of the example's class, without the example itself.
-  std::vector<float> own_root;
+  std::vector<Role> roles;
+  std::vector<OwnLabel> own;
+  std::vector<float> own_roots;  // by label and key
+  // By key.
   std::vector<OwnPair> own_pairs;
   std::vector<double> key_gradient;
-  std::vector<std::vector<Passed>> passed;  // by tree and depth
+  std::vector<std::vector<std::vector<Passed>>> passed;  // by label, tree and depth
 };
 
 }  // namespace recalltree

@@ -1,0 +1,84 @@
+// From the probabilities of a softmax, which share 1, to those of each label by itself, where rows
+// have lists of labels:
+//
+//   P(y | x) = 1 / (1 + exp(-a log p_y - b))
+//
+// a and b are learned from predictions that were made before learning (Platt's scaling).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "recalltree/base/intended_race.hpp"
+#include "recalltree/base/state.hpp"
+#include "recalltree/base/types.hpp"
+#include "recalltree/voting/adagrad.hpp"
+
+namespace recalltree {
+
+class Marginals {
+ public:
+  static constexpr const char* kName = "marginals";
+
+  // Whether the model has learned lists of labels.
+  bool are_known() const { return known_; }
+  void begin() { known_ = true; }
+  std::pair<float, float> numbers() const { return {slope_.value, offset_.value}; }
+
+  // The scores of the candidates of a row, and its labels.
+  void learn(std::span<const ClassId> candidates, std::span<const float> scores, Labels labels,
+             double weight) {
+    if (scores.empty()) return;
+    const double largest = *std::max_element(scores.begin(), scores.end());
+    double sum = 0.0;
+    for (const float score : scores) sum += std::exp(score - largest);
+    const double log_sum = largest + std::log(sum);
+    const double a = relaxed_load(slope_.value), b = relaxed_load(offset_.value);
+    double of_slope = 0.0, of_offset = 0.0;
+    for (std::size_t c = 0; c < scores.size(); ++c) {
+      const double log_p = std::max(kSmallestLog, scores[c] - log_sum);
+      const bool is_label = std::find(labels.begin(), labels.end(), candidates[c]) != labels.end();
+      const double wrong = 1.0 / (1.0 + std::exp(-a * log_p - b)) - is_label;
+      of_slope += wrong * log_p;
+      of_offset += wrong;
+    }
+    slope_.learn(of_slope, weight, 0.0f);
+    offset_.learn(of_offset, weight, -std::numeric_limits<float>::infinity());
+  }
+
+  void save(State& state) const {
+    if (known_)
+      state.put(kName, std::vector<float>{slope_.value, slope_.accumulator, offset_.value,
+                                          offset_.accumulator});
+  }
+  void load(const State& state) {
+    if (!state.has(kName)) return;
+    const auto saved = state.get<float>(kName, 4);
+    slope_ = {saved[0], saved[1]}, offset_ = {saved[2], saved[3]};
+    known_ = true;
+  }
+
+ private:
+  struct Number {
+    float value, accumulator = 0.0f;
+
+    void learn(double gradient, double weight, float least) {
+      constexpr double kRate = 0.3, kOffset = 0.1;
+      const double G = accumulate(accumulator, gradient, weight);
+      const double step = -kRate * weight * gradient / std::sqrt(G + kOffset);
+      relaxed_store(value, std::max(least, static_cast<float>(relaxed_load(value) + step)));
+    }
+  };
+  static constexpr double kSmallestLog = -20.0;
+
+  Number slope_{1.0f}, offset_{0.0f};
+  bool known_ = false;
+};
+
+}  // namespace recalltree
