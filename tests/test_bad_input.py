@@ -96,7 +96,7 @@ BAD_Y = {
     "mixed": ([1, "a"] * (N // 2), "mixes labels"),
     "short": (np.zeros(N - 1, dtype=int), "inconsistent numbers of samples"),
     "empty": ([], "inconsistent numbers of samples"),
-    "two columns": (np.zeros((N, 2), dtype=int), "1d array"),
+    "two columns": (np.full((N, 2), 7), r"1d array|y\[0, 0\] is 7: a matrix with a column for"),
     "complex": (np.zeros(N, dtype=complex), "Unknown label type: complex128"),
 }
 

@@ -100,21 +100,16 @@ void KeyForest::update_router(std::size_t tree, std::size_t depth, std::size_t n
                               VotingWorkspace& ws) {
   const RouteStep& step = ws.routes[tree][depth];
   const double added = weight * decay_unit;
-  // How much more entropy there is in all of a child's examples, n log n less the sum of c log c,
-  // with one more of these labels.
   const auto growth = [&](bool is_right) {
     const NodeId child = tree_.child(step.node, is_right);
     if (child == kNoNode) return 0.0;
     ++ws.work.histogram_touches;
     const double n = relaxed_load(tree_[child].passed);
-    double grown = xlogx(n + static_cast<double>(n_labels) * added) - xlogx(n);
-    for (std::size_t l = 0; l < n_labels; ++l) {
+    const bool is_on = is_right == (step.margin > 0.0f);
+    return entropy_growth(n, n_labels, added, [&](std::size_t l) {
       const Passed& below = ws.passed[l][tree][depth + 1];
-      const bool is_on = is_right == (step.margin > 0.0f);
-      const double c = std::min(n, is_on ? below.on : below.beside);
-      grown = grown - xlogx(c + added) + xlogx(c);
-    }
-    return grown;
+      return std::min(n, is_on ? below.on : below.beside);
+    });
   };
   const double delta = growth(false) - growth(true);
   if (std::fabs(delta) / added < kGrowthFloor) return;

@@ -15,9 +15,9 @@ from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length, check_random_state
 
+from recalltree.estimators.examples import Examples, check_labels, encode
 from recalltree.estimators.fitted import Fitted
 from recalltree.estimators.passes import (
-    Examples,
     HeldOut,
     hold_out,
     learn_pass,
@@ -29,6 +29,7 @@ from recalltree.estimators.prediction import Predictions
 from recalltree.estimators.progressive_curve import ProgressiveCurve
 from recalltree.inspection.explainer import explain
 from recalltree.inspection.explanation import Explanation
+from recalltree.label_lists import LabelLists
 from recalltree.labels import Growth, LabelTable, as_labels
 from recalltree.parameters import Table, list_choices
 from recalltree.validation import (
@@ -100,7 +101,9 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         X : array-like, sparse matrix or data frame of shape (n, n_features)
             Dense X makes dense rows of weights, sparse X sparse ones.
         y : array-like of shape (n,)
-            Labels: strings, integers, booleans, or floats with integral values.
+            Labels: strings, integers, booleans, or floats with integral values. Of
+            `OneAgainstSomeClassifier` also lists of them: an indicator of shape (n, n_labels),
+            sparse or dense, n lists or sets, or a list column. Rows without labels are skipped.
         sample_weight : array-like of shape (n,), default=None
             Importance of each example; one of weight 0 is as good as absent.
 
@@ -120,6 +123,8 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
             raise ValueError(
                 "sample_weight is zero for every row, so there is nothing to learn; at least one "
                 "weight must be larger."
+                if examples.offsets is None
+                else "no row of non-zero weight has a label, so there is nothing to learn."
             )
         random_state = check_random_state(self.random_state)
         core, config = self._make_core(matrix, random_state)
@@ -208,22 +213,25 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         matrix = check_matrix(X, estimator=self, is_first=is_first)
-        values = as_labels(y)
-        check_consistent_length(matrix, values)
+        labels = self._check_labels(y, None if is_first else self._fitted)
+        check_consistent_length(matrix, labels)
         n_rows = matrix.shape[0]
         weights = check_weights(sample_weight, n_rows)
         kept = np.arange(n_rows, dtype=np.int64) if weights is None else np.flatnonzero(weights)
         growth = (LabelTable() if is_first else self._fitted.labels).grow()
         if classes is not None:
             growth.encode(as_labels(classes, "classes"), sort=True, name="classes")
-        class_ids = np.zeros(n_rows, dtype=np.uint32)
-        class_ids[kept] = growth.encode(values[kept], sort=sort)
-        return matrix, Examples(matrix.rows, class_ids, weights, kept), growth
+        class_ids, kept, offsets = encode(labels, kept, growth, sort=sort)
+        return matrix, Examples(matrix.rows, class_ids, weights, kept, offsets), growth
+
+    def _check_labels(self, y: Any, fitted: Fitted | None) -> NDArray[Any] | LabelLists:
+        """Check y; `fitted` is the model that goes on learning, None if it begins anew."""
+        return check_labels(y, learns_lists=False, name=type(self).__name__)
 
     def _begin(self, core: Any, config: dict[str, Any], growth: Growth) -> None:
         """Forget the old model; from here on there is a new one, which knows no example."""
         growth.commit()
-        for name in ("validation_errors_", "model_extra_", "compact_report_"):
+        for name in ("validation_errors_", "model_extra_", "compact_report_", "dense_labels_"):
             self.__dict__.pop(name, None)
         fitted = Fitted(core, config, growth.table, ProgressiveCurve())
         self.__dict__.update(_fitted=fitted, n_iter_=0)  # at once, whatever interrupts

@@ -34,3 +34,9 @@ class Fitted:
     bfloat16: frozenset[str] = frozenset()
     #: The file that the core views.
     container: Container | None = None
+
+    @property
+    def marginals(self) -> tuple[float, float] | None:
+        """How shares become marginal probabilities; None unless rows have lists of labels."""
+        numbers: tuple[float, float] | None = getattr(self.core, "marginals", None)
+        return numbers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recalltree._core import Rows
+from recalltree.estimators.examples import Examples
 from recalltree.estimators.fitted import Fitted
 
 #: How long a slice of rows should take. Python answers an interrupt between two slices.
@@ -23,16 +23,6 @@ PATIENCE = 2
 
 #: Called after each slice with the number of rows learned, and the core that learned them.
 Report = Callable[[int, Any], None]
-
-
-@dataclass(frozen=True)
-class Examples:
-    """Examples for a core: rows, the class of each, its weight, and which of them count."""
-
-    rows: Rows
-    class_ids: NDArray[np.uint32]  # (n,)
-    weights: NDArray[np.float32] | None  # (n,), None when all are 1
-    kept: NDArray[np.int64]  # the rows of non-zero weight, in order
 
 
 def progressive_error(core: Any) -> float:
@@ -63,7 +53,13 @@ def learn_pass(
         with core.learning():
             began = perf_counter()
             core.learn(
-                examples.rows, examples.class_ids, examples.weights, part, n_threads, first_pass
+                examples.rows,
+                examples.class_ids,
+                examples.weights,
+                part,
+                n_threads,
+                first_pass,
+                examples.offsets,
             )
             seconds = max(perf_counter() - began, 1e-6)
             if first_pass:
@@ -138,14 +134,15 @@ class HeldOut:
     ) -> None:
         self.errors: list[float] = []
         self._rows = rows
-        self._class_ids = examples.class_ids[aside].astype(np.int32)
+        self._examples, self._aside = examples, aside
         self._weights = None if examples.weights is None else examples.weights[aside]
         self._n_threads = n_threads
         self._best_state: dict[str, NDArray[Any]] | None = None
 
     def measure(self, core: Any) -> bool:
         """Measure the error after a pass; return whether learning should stop."""
-        wrong = core.predict(self._rows, self._n_threads) != self._class_ids
+        answers = core.predict(self._rows, self._n_threads)
+        wrong = ~self._examples.are_right(self._aside, answers)
         self.errors.append(float(np.average(wrong, weights=self._weights)))
         if self._best_pass == len(self.errors) - 1:
             self._best_state = core.state()

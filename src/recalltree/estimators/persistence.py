@@ -39,6 +39,7 @@ class Persistent(BaseEstimator):
     n_features_in_: int
     model_extra_: dict[str, Any]
     compact_report_: CompactReport
+    dense_labels_: bool
 
     def save(self, path: str | os.PathLike[str], *, extra: dict[str, Any] | None = None) -> None:
         """Write the model to a file, from which ``recalltree.load`` makes the same estimator.
@@ -89,6 +90,8 @@ class Persistent(BaseEstimator):
         }
         if hasattr(self, "validation_errors_"):
             attributes["validation_errors_"] = self.validation_errors_.tolist()
+        if getattr(self, "dense_labels_", False):
+            attributes["dense_labels_"] = True
         return Model(
             algorithm=self._algorithm,
             parameters=self.get_params(deep=False),
@@ -130,6 +133,8 @@ class Persistent(BaseEstimator):
         self.n_iter_ = _count(attributes.pop("n_iter_", None), "n_iter_")
         if "validation_errors_" in attributes:
             self.validation_errors_ = _floats(attributes.pop("validation_errors_"))
+        if attributes.pop("dense_labels_", False) is True:
+            self.dense_labels_ = True
         if attributes:
             raise ModelFileError(f"the attribute {sorted(attributes)[0]!r} is unknown.")
         if model.feature_names is not None:

@@ -6,7 +6,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from recalltree.estimators.fitted import Fitted
-from recalltree.estimators.probabilities import fill_up, normalise, row_max, row_sum, sigmoid
+from recalltree.estimators.probabilities import (
+    fill_up,
+    marginal,
+    normalise,
+    row_max,
+    row_sum,
+    sigmoid,
+)
 from recalltree.losses import LOSSES
 from recalltree.validation import (
     Matrix,
@@ -62,18 +69,31 @@ class Predictions(metaclass=ABCMeta):
         matrix = check_matrix(X, estimator=self, is_first=False)
         return fitted, matrix, count_threads(self.n_jobs)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the best label for each row.
+    def predict(self, X: Any, threshold: float | None = None) -> Any:
+        """Return the best label for each row, or the probable ones if rows have lists of labels.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
+        threshold : float, default=None
+            The smallest marginal probability of a label that is predicted; None is 0.5. Of models
+            that learned lists of labels.
 
         Returns
         -------
-        ndarray of shape (n,)
+        ndarray of shape (n,), or csr_array of shape (n, n_classes)
+            With lists of labels, 1 where a row has the label, columns in the order of ``classes_``:
+            a dense array if y was one.
         """
         fitted, matrix, n_threads = self._check_new(X)
+        if fitted.marginals is not None:
+            return self._label_sets(fitted, matrix, n_threads, threshold)
+        if threshold is not None:
+            raise ValueError(
+                f"threshold={threshold!r}: this model learned one label for each row and answers "
+                "with one. Learn from lists of labels, or an indicator, to be answered with those "
+                "above a threshold."
+            )
         class_ids = fitted.core.predict(matrix.rows, n_threads)
         return fitted.labels.classes[class_ids]
 
@@ -93,7 +113,8 @@ class Predictions(metaclass=ABCMeta):
         -------
         labels : ndarray of shape (n, k)
         probabilities : ndarray of shape (n, k)
-            As ``predict_proba`` gives them: over all candidates, not only over these `k`.
+            As ``predict_proba`` gives them: over all candidates, not only over these `k`. With
+            lists of labels each is a marginal one, that the row has this label whatever others.
         """
         fitted, matrix, n_threads = self._check_new(X)
         n_classes = len(fitted.labels)
@@ -111,7 +132,8 @@ class Predictions(metaclass=ABCMeta):
                 best = np.broadcast_to(top_scores[:, :1], top_scores.shape)
                 found = ids >= 0
                 values = self._link(fitted, top_scores[found], best[found])
-                probabilities[start:stop][found] = values / np.repeat(sums, found.sum(axis=1))
+                shares = values / np.repeat(sums, found.sum(axis=1))
+                probabilities[start:stop][found] = _by_itself(fitted, shares)
                 class_ids[start:stop] = ids
             if (class_ids[:, -1] < 0).any():
                 class_ids = fill_up(class_ids, self._classes_by_frequency(fitted))
@@ -122,7 +144,8 @@ class Predictions(metaclass=ABCMeta):
 
         The score of each candidate goes through the link of the loss, and the results are divided
         by their sum; classes that are no candidates have probability 0. The largest probability of
-        a row is that of the label that ``predict`` returns.
+        a row is that of the label that ``predict`` returns. With lists of labels, these shares
+        become marginal probabilities, each between 0 and 1: see ``docs/algorithm.md``.
 
         Parameters
         ----------
@@ -133,7 +156,7 @@ class Predictions(metaclass=ABCMeta):
         Returns
         -------
         ndarray or csr_array of shape (n, n_classes)
-            Columns in the order of ``classes_``; each row sums to 1.
+            Columns in the order of ``classes_``; each row sums to 1, marginal ones aside.
 
         Raises
         ------
@@ -152,7 +175,7 @@ class Predictions(metaclass=ABCMeta):
         self, fitted: Fitted, matrix: Matrix, n_threads: int, shape: tuple[int, int]
     ) -> Any:
         indptr, class_ids, scores = fitted.core.candidates(matrix.rows, n_threads)
-        values = normalise(indptr, self._link_of_rows(fitted, indptr, scores), scores)
+        values = self._probabilities_of(fitted, indptr, scores)
         result = _csr(indptr, class_ids, values, shape)
         result.sort_indices()
         return result
@@ -172,10 +195,27 @@ class Predictions(metaclass=ABCMeta):
             rows = slice_rows(matrix, start, stop)
             indptr, class_ids, scores = fitted.core.candidates(rows, n_threads)
             row_ids = np.repeat(np.arange(start, stop), np.diff(indptr))
-            dense[row_ids, class_ids] = normalise(
-                indptr, self._link_of_rows(fitted, indptr, scores), scores
-            )
+            dense[row_ids, class_ids] = self._probabilities_of(fitted, indptr, scores)
         return dense
+
+    def _probabilities_of(
+        self, fitted: Fitted, indptr: NDArray[np.int64], scores: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        shares = normalise(indptr, self._link_of_rows(fitted, indptr, scores), scores)
+        return _by_itself(fitted, shares)
+
+    def _label_sets(
+        self, fitted: Fitted, matrix: Matrix, n_threads: int, threshold: float | None
+    ) -> Any:
+        least = 0.5 if threshold is None else threshold
+        if isinstance(least, bool) or not isinstance(least, Real) or not 0 <= least <= 1:
+            raise ValueError(f"threshold={threshold!r}: it must be a number from 0 to 1.")
+        with fitted.core.reading():
+            shape = (matrix.shape[0], len(fitted.labels))
+            found = self._sparse_probabilities(fitted, matrix, n_threads, shape)
+        found.data = (found.data >= float(least)).astype(np.int64)
+        found.eliminate_zeros()
+        return found.toarray() if getattr(self, "dense_labels_", False) else found
 
     def candidates(self, X: Any) -> Any:
         """Return the classes that are scored for each row, with their scores.
@@ -222,6 +262,11 @@ class Predictions(metaclass=ABCMeta):
         size = max(1, _BLOCK_SCORES // self._scores_per_row(fitted.core))
         for start in range(0, matrix.shape[0], size):
             yield start, min(start + size, matrix.shape[0])
+
+
+def _by_itself(fitted: Fitted, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return marginal probabilities if rows have lists of labels, otherwise the shares."""
+    return shares if fitted.marginals is None else marginal(fitted.marginals, shares)
 
 
 def _csr(

@@ -95,6 +95,33 @@ def normalise(indptr: NDArray[Any], values: Floats, scores: NDArray[Any]) -> Flo
     return result
 
 
+def marginal(numbers: tuple[float, float], shares: Floats) -> Floats:
+    """Return 1 / (1 + exp(-a log p - b)): the probability of each label by itself.
+
+    Parameters
+    ----------
+    numbers : tuple of float
+        a and b, which the core has learned.
+    shares : ndarray
+        p: how a row's labels share 1.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from recalltree.estimators.probabilities import marginal
+    >>> marginal((1.0, 1.0), np.array([0.4, 0.4, 0.0])).round(2)
+    array([0.52, 0.52, 0.  ])
+    """
+    slope, offset = numbers
+    logs = np.log(np.maximum(shares, np.exp(-20.0)))
+    result: Floats = 1.0 / (1.0 + np.exp(-slope * logs - offset))
+    return result
+
+
 def fill_up(class_ids: NDArray[np.int32], by_frequency: NDArray[Any]) -> NDArray[np.int32]:
     """Replace each -1 in rows of distinct class ids by the most frequent class not in the row.
 

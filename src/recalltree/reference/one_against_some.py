@@ -393,9 +393,8 @@ class OneAgainstSomeReference:
 
     def fade(self):
         """Let all counts lose what they lose per example."""
-        cells = [] if self.cells is None else [self.cells]
-        keys = (*self.histograms, self.everywhere, self.forest)
-        for part in (*self.classes.values(), *keys, *cells):
+        parts: list[Any] = [*self.classes.values(), *self.histograms, self.everywhere, self.forest]
+        for part in parts if self.cells is None else [*parts, self.cells]:
             part.fade(self.fading)
         self.examples *= self.fading
         self.examples_with_key *= self.fading
