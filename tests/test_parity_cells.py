@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from side_by_side import Follower, assert_close
-from streams import configs, make_stream, parity_settings, streams
+from streams import configs, make_stream, parity_settings, streams, with_several_labels
 from test_parity_one_against_some import CHOICES, FollowingOneAgainstSome, run
 
 VECTOR_TOLERANCE = 2e-3
@@ -94,7 +94,8 @@ class ComparingCells(FollowingCells):
 
     def learn(self, x, y, weight, first_pass):
         super().learn(x, y, weight, first_pass)
-        assert_vectors_agree(self, x, {y, *self.last[0][:3]} if self.last else {y})
+        labels = y if isinstance(y, list) else [y]
+        assert_vectors_agree(self, x, {*labels, *self.last[0][:3]} if self.last else {*labels})
 
 
 def run_cells(stream, config):
@@ -150,6 +151,12 @@ def test_the_whitening_stays_after_the_first_rows():
     stream = replace(first, X=X, labels=labels, weights=np.ones(len(X)), order=order)
     reference = run_cells(stream, {"keys": "cells"})
     assert not reference.cells.first_rows
+
+
+@pytest.mark.parametrize("n_passes", [1, 2])
+def test_several_labels_agree(n_passes):
+    stream = make_stream(seed=24, n_classes=20, n_features=9, n_passes=n_passes)
+    run_cells(with_several_labels(stream, seed=5), {"keys": "cells"})
 
 
 @pytest.mark.parametrize("keys", KEYS)
