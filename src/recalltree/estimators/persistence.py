@@ -172,7 +172,8 @@ class Persistent(BaseEstimator):
 
         It lacks what only learning needs (the optimiser's state) and, where X was sparse, weights
         that are 0. With `dtype` "float32" predictions stay the same; "float16" and "bfloat16" halve
-        the weights and round them.
+        the weights and round them. Where there are cells, these two also add the mean of a class to
+        its weights, so that class vectors take a quarter of their bytes.
 
         Parameters
         ----------

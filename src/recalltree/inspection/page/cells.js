@@ -1,7 +1,7 @@
 // The map of class vectors: a point for each class, colours by cell.
 
 const POINT_RADIUS = 3;
-const CELL_HUES = 47; // cells that are near in number differ in hue
+const GOLDEN_ANGLE = 137.508; // however many cells there are, their hues lie apart
 
 class CellsPicture {
   constructor(report, onSelect) {
@@ -19,7 +19,7 @@ class CellsPicture {
   }
 
   colourings({ classes, cells }) {
-    const byCell = (c) => `hsl(${((cells.cell[c] * 360) / CELL_HUES) % 360} 62% 46%)`;
+    const byCell = (c) => `hsl(${(cells.cell[c] * GOLDEN_ANGLE) % 360} 62% 46%)`;
     const found = [{ name: "cell", colour: byCell }];
     if (classes.counts) {
       const most = Math.log1p(Math.max(1, ...this.points.map((c) => classes.counts[c])));

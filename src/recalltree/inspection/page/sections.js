@@ -28,6 +28,7 @@ function addFacts(report) {
           `per example, ${t.max_candidates} at most`,
         ]
       : null,
+    s.cells ? ["Cells", compact(s.cells.n_cells), `${count(s.cells.cells_read)} read at most`] : null,
     [
       "Memory",
       bytes(s.memory_bytes),
