@@ -171,3 +171,40 @@ def test_classes_may_come_late():
     early = y < 20
     clf = make("cells").partial_fit(X[early], y[early]).partial_fit(X[~early], y[~early])
     assert clf.score(X[~early], y[~early]) > 0.6
+
+
+@pytest.mark.parametrize(("n_features", "keys"), [(99, "trees"), (100, "cells+trees")])
+def test_dense_rows_of_many_features_have_cells_by_default(n_features, keys):
+    random = np.random.default_rng(5)
+    X, y = random.normal(size=(300, n_features)), random.integers(9, size=300)
+    default, explicit = (OneAgainstSomeClassifier(keys=k, random_state=0) for k in ("auto", keys))
+    expected = explicit.fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(default.fit(X, y).predict_proba(X), expected)
+
+
+def test_older_files_of_dense_rows_stay_trees(tmp_path, monkeypatch):
+    random = np.random.default_rng(6)
+    X, y = random.normal(size=(200, 120)), random.integers(9, size=200)
+    clf = OneAgainstSomeClassifier(keys="trees", random_state=0).fit(X, y)
+    model = clf._to_model()
+    for name in ("cells_read", "n_dense_features"):  # which did not exist, and keys were "auto"
+        model.config.pop(name)
+        model.parameters.pop(name)
+    model.config["keys"] = model.parameters["keys"] = "auto"
+    monkeypatch.setattr(clf, "_to_model", lambda: model)
+    clf.save(tmp_path / "older.rt")
+    again = recalltree.load(tmp_path / "older.rt")
+    assert again.keys == "trees"
+    np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
+    again.partial_fit(X, y)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(again.predict_proba(X), clf.partial_fit(X, y).predict_proba(X))
+
+
+def test_trees_end_where_there_are_many_classes():
+    random = np.random.default_rng(7)
+    X, y = random.normal(size=(5000, 6)).astype(np.float32), np.arange(5000)
+    clf = OneAgainstSomeClassifier(keys="cells+trees").partial_fit(X[:4097], y[:4097])
+    before = clf.work_
+    clf.partial_fit(X[4097:], y[4097:]).predict(X[:50])
+    assert clf.work_["router_evaluations"] == before["router_evaluations"] > 0

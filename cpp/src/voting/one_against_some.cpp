@@ -100,7 +100,7 @@ void OneAgainstSome::read(const Rows& rows, std::size_t i, Labels labels, double
   if (store_.rules.has_cells) ws.dense.take_next();
   ask_for_all(ws);
   for (const ClassId y : labels) store_.prefetch_pairs(y);
-  if (has_linear_models(store_)) ws.x.rate = store_.centring.rate(ws.x);
+  if (ws.has_linear_models) ws.x.rate = store_.centring.rate(ws.x);
 }
 
 LeaveOut OneAgainstSome::leave_out(Labels labels, double counted, VotingWorkspace& ws) const {
@@ -210,7 +210,7 @@ void OneAgainstSome::update_votes(double weight, VotingWorkspace& ws) {
   }
   if (store_.rules.features_vote)
     store_.affinity_scale.learn(affinity, weight, rate_ * kFeatureRate);
-  if (store_.forest.n_trees() > 0) store_.node_scale.learn(nodes, weight, rate_ * kNodeRate);
+  if (!ws.node_keys.empty()) store_.node_scale.learn(nodes, weight, rate_ * kNodeRate);
 }
 
 // Only the classes that learn are asked for what they have met; so that those on the wrong side
@@ -374,11 +374,11 @@ void OneAgainstSome::teach_cells(Labels labels, double weight, double counted,
 // --- Counting
 
 void OneAgainstSome::count(Labels labels, double weight, double counted, VotingWorkspace& ws) {
-  if (store_.forest.n_trees() > 0) {
+  if (store_.forest.n_trees() > 0 && ws.has_linear_models) {
     store_.forest.update_routers(labels, weight, store_.decay_unit(), learner_, ws);
     store_.forest.count(labels, counted, ws);
   }
-  if (has_linear_models(store_)) store_.centring.learn(ws.before.dense, ws.x, weight);
+  if (ws.has_linear_models) store_.centring.learn(ws.before.dense, ws.x, weight);
   if (labels.empty())
     for (const ActiveKey& key : ws.keys) {
       KeyHistograms::Key& histogram = store_.histograms.touch(key.key);

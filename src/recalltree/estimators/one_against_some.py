@@ -37,8 +37,9 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         of ``n_trees`` trees, whose routers learn as those of the Recall Tree. "both". "path": the
         node where the descent of a single tree stops, as in the paper. "cells": for dense features,
         such as embeddings: the nearest of many class vectors, which stand in a tree of cells; they
-        take the place of linear predictors. With "cells+trees" trees vote, too. "auto": features if
-        the first X is sparse, trees if it is dense, cells if there is a dense block.
+        take the place of linear predictors. With "cells+trees" trees vote, too, while there are at
+        most 4,096 classes. "auto": features if the first X is sparse, cells if there is a dense
+        block at its end; if X is dense, trees, with cells if there are 100 features or more.
     max_candidates : int or None, default=None
         How many classes are compared (F). None is 24 if only features vote, 32 with cells (which
         name as many again where others vote), otherwise 100.

@@ -109,8 +109,9 @@ ONE_AGAINST_SOME = make_table(
         '"both". "path": the node where the descent of a single tree stops, as in the paper. '
         '"cells": for dense features, such as embeddings: the nearest of many class vectors, which '
         "stand in a tree of cells; they take the place of linear predictors. With "
-        '"cells+trees" trees vote, too. "auto": features if rows are sparse, trees if they are '
-        "dense, cells if there is a dense block.",
+        '"cells+trees" trees vote, too, while there are at most 4,096 classes. "auto": features if '
+        "rows are sparse, cells if there is a dense block at their end; if rows are dense, trees, "
+        "with cells if there are 100 features or more.",
     ),
     Parameter(
         "max_candidates",

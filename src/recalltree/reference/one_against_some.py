@@ -87,6 +87,7 @@ FORGOTTEN_WEIGHTS, FORGOTTEN_STEPS = 0.03, 0.3
 SMALL_GRADIENT_OF_PAIRS, SMALL_GRADIENT_OF_ROWS = 0.03, 0.003
 # Labels in the histogram of a leaf: there are more, but the others hardly count.
 MAX_LABELS_OF_LEAF = 128
+MOST_CLASSES_OF_TREES = 4096  # leaves cannot tell more of them apart: beside cells trees end
 
 
 class OneAgainstSomeReference:
@@ -114,12 +115,8 @@ class OneAgainstSomeReference:
         Parameters of `KeyForest`.
     count_decay : float or None
         Half-life of the counts, in examples. With it, classes that are wrong forget.
-    memory_budget : int or None
-        Parameter of `MemoryBudget`.
-    feature_dropout : float
-        Parameter of `FeatureDropout`, with the seed.
-    cells_read : int
-        Parameter of `Cells`.
+    memory_budget, feature_dropout, cells_read
+        Parameters of `MemoryBudget`, `FeatureDropout` (with the seed) and `Cells`.
     learning_rate, l2 : float
         Scale of the steps, and strength of the shrinkage of weights that learn.
     loss : str
@@ -163,8 +160,8 @@ class OneAgainstSomeReference:
         l2=_DEFAULT["l2"],
     ):
         has_cells = keys in ("cells", "cells+trees")
-        n_seen_by_cells = n_dense_features if sparse else n_features
-        self.cells = Cells(n_seen_by_cells, cells_read=cells_read) if has_cells else None
+        n_seen = n_dense_features if sparse else n_features  # by cells
+        self.cells = Cells(n_seen, cells_read=cells_read) if has_cells else None
         n_features -= n_dense_features
         self.n_features = n_features  # those that keys see
         self.sparse = sparse
@@ -291,7 +288,8 @@ class OneAgainstSomeReference:
         An example that is learned again is left out of the counts of its own labels.
         """
         read = self.read(x[: self.n_features], own)
-        routes = self.forest.routes(read.z, n_classes)
+        trees_end = self.cells is not None and n_classes > MOST_CLASSES_OF_TREES
+        routes = [] if trees_end else self.forest.routes(read.z, n_classes)
         node_keys = self.forest.keys(routes, read.z, n_classes)
         scored = Scored(self, read, routes, node_keys, own_labels, own)
         if self.cells is not None:

@@ -47,7 +47,7 @@ struct OneAgainstAllConfig {
 // shallow trees; both; the node where the descent of one tree stops, as in the paper; cells of
 // class vectors, for dense features; or cells and trees. Where examples are sparse, cells see the
 // dense block at their end, and the other features vote. Automatic: features where examples are
-// sparse, trees where they are dense, cells for a dense block.
+// sparse, cells for a dense block; trees where they are dense, with cells if features are many.
 enum class Keys { automatic, features, trees, both, path, cells, cells_and_trees };
 
 struct FeatureWeightingConfig {

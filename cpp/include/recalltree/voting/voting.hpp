@@ -53,8 +53,9 @@ struct LeaveOut {
 
 // Trees and dense predictors see examples, not keys.
 template <class Store>
-bool has_linear_models(const Store& store) {
-  return store.rules.has_dense_predictors || store.forest.n_trees() > 0;
+bool has_linear_models(const Store& store, std::size_t n_classes) {
+  const bool trees_see = store.forest.n_trees() > 0 && !store.rules.trees_end(n_classes);
+  return store.rules.has_dense_predictors || trees_see;
 }
 
 // What the keys, the trees and the predictors see of row i, when so many classes are known. Nothing
@@ -66,7 +67,8 @@ void read_example(const Store& store, const Rows& rows, std::size_t i, double ow
   ws.keys.clear();
   if (rules.features_vote || rules.weights_in_pairs)
     rules.weighting.read(store, rows, i, rules.n_key_features, own, ws.keys);
-  if (!has_linear_models(store)) return;
+  ws.has_linear_models = has_linear_models(store, n_classes);
+  if (!ws.has_linear_models) return ws.node_keys.clear();
   if (rules.config.learner.sparse) {
     ws.x.features.clear(), ws.x.values.clear();
     for (const ActiveKey& key : ws.keys) {
@@ -157,7 +159,7 @@ void add_votes_of_features(const Store& store, const LeaveOut& own, std::size_t 
 // The classes that cells find, with what was voted for them.
 template <class Store>
 void find_near(const Store& store, VotingWorkspace& ws) {
-  const bool voted = store.rules.has_votes();
+  const bool voted = store.rules.features_vote || !ws.node_keys.empty();
   ws.near.clear();
   for (const ClassId label :
        store.cells().find(ws.dense.x, store.rules.config.max_candidates, ws.cells))
@@ -208,7 +210,7 @@ template <class Store>
 void find_candidates(const Store& store, const LeaveOut& own, VotingWorkspace& ws) {
   const VotingRules& rules = store.rules;
   const std::size_t max_candidates = rules.config.max_candidates;
-  if (rules.has_votes())
+  if (rules.features_vote || !rules.has_cells || !ws.node_keys.empty())
     take_voted(store, own, ws);
   else
     ws.candidates.clear(), find_near(store, ws);

@@ -27,8 +27,11 @@ struct VotingRules {
     const LearnerConfig& learner = config.learner;
     return {learner.sparse ? config.n_dense_features : learner.n_features, config.cells_read};
   }
-  // Whether anything votes: otherwise cells alone find candidates.
-  bool has_votes() const { return features_vote || config.keys != Keys::cells; }
+  // Leaves of shallow trees cannot tell so many classes from each other: beside cells they end.
+  static constexpr std::size_t kMostClassesOfTrees = 4096;
+  bool trees_end(std::size_t n_classes) const {
+    return has_cells && n_classes > kMostClassesOfTrees;
+  }
 
   // The unit of counts grows to 2 to this power.
   static constexpr double kMaxHalfLives = 40.0;
@@ -47,11 +50,15 @@ struct VotingRules {
   FeatureWeighting weighting;
 
  private:
+  // Of dense rows. Directions of fewer say too little.
+  static constexpr std::uint32_t kManyFeatures = 100;
+
   static OneAgainstSomeConfig resolved(OneAgainstSomeConfig config) {
     if (config.keys == Keys::automatic)
-      config.keys = config.n_dense_features > 0 ? Keys::cells
-                    : config.learner.sparse     ? Keys::features
-                                                : Keys::trees;
+      config.keys = config.n_dense_features > 0                  ? Keys::cells
+                    : config.learner.sparse                      ? Keys::features
+                    : config.learner.n_features >= kManyFeatures ? Keys::cells_and_trees
+                                                                 : Keys::trees;
     if (config.max_candidates == 0) config.max_candidates = candidates_of(config.keys);
     check(config);
     return config;

@@ -118,7 +118,8 @@ struct VotingWorkspace : Workspace {
   std::vector<AskedKey> unread;    // keys with histograms that were not read to the end
   std::vector<PairGuess> guesses;  // of some classes, one after the other
   std::vector<PairGuess*> guess_ends;
-  std::vector<Route> routes;  // by tree
+  bool has_linear_models = false;  // that see the row
+  std::vector<Route> routes;       // by tree
   std::vector<NodeKey> node_keys;
   std::vector<Hyperplane> hyperplanes;  // by tree and place, as far as they were asked for
   Votes votes;
