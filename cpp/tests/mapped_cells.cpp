@@ -85,7 +85,7 @@ void mapped_cells_answer_as_those_in_memory() {
     Learned learned(kConfig);
     learned.learn(data, 0, n, 32, 1);
     const State state = saved(learned.cells);
-    for (const std::size_t offset : {0u, 4u}) {
+    for (const std::size_t offset : {0u, 8u}) {
       const State elsewhere = copied(state, offset);
       const MappedCells view = mapped(elsewhere);
       CellsScratch scratch;
