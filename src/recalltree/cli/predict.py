@@ -24,7 +24,6 @@ from recalltree.cli.options import (
     rows_argument,
 )
 from recalltree.cli.progress import Display, Meter
-from recalltree.labels import lines_of_pairs
 
 
 def predict(
@@ -94,6 +93,8 @@ class _OneLine(dict[Any, str]):
 
 
 def _pair_lines(clf: Any, k: int, written: _OneLine, batch: Any) -> str:
+    from recalltree.labels import lines_of_pairs
+
     labels, probabilities = clf.predict_topk(batch.X, k)
     texts = list(map(written.__getitem__, labels.ravel().tolist()))
     return lines_of_pairs(texts, probabilities)
