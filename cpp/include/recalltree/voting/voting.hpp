@@ -90,9 +90,9 @@ void whiten_rows(const Store& store, const Rows& rows, std::size_t n, Row row,
   ws.dense.begin(n, width);
   std::fill_n(ws.dense.rows.data(), n * width, 0.0f);
   for (std::size_t k = 0; k < n; ++k) {
-    float* const out = ws.dense.rows.data() + k * width - first;
+    float* const out = ws.dense.rows.data() + k * width;
     rows.visit_between(row(k), first, rows.n_features,
-                       [&](std::uint32_t j, float value) { out[j] = value; });
+                       [&](std::uint32_t j, float value) { out[j - first] = value; });
   }
   store.cells().whiten(ws.dense.rows.data(), n, ws.dense.whitened.data(), ws.cells);
 }
