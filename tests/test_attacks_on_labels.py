@@ -111,7 +111,7 @@ def test_attack_28_names_of_features(tmp_path):
         refused(forged.write(path), match)
     forged = forge("all")
     forged.tensors["feature_names.text"] = np.zeros(3, np.uint8)
-    refused(forged.write(path), "unexpected type")
+    refused(forged.write(path), "'feature_names.text' is unknown")
     for extra in (b"[]", b"{", b"\xff", b"[" * 100_000):
         forged = forge("all")
         forged.tensors["extra"] = np.frombuffer(extra, np.uint8)

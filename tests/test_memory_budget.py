@@ -199,15 +199,16 @@ def test_the_error_says_what_would_work(sparse):
     assert clf.score(X, y) > 0.5
 
 
-def test_a_dense_model_fits_or_does_not():
+@pytest.mark.parametrize("keys", ["trees", "cells", "cells+trees"])
+def test_a_dense_model_fits_or_does_not(keys):
     X, y = words(n=300)
     X = X.toarray()
-    free = OneAgainstSomeClassifier(random_state=0).fit(X, y)
+    free = OneAgainstSomeClassifier(keys=keys, random_state=0).fit(X, y)
     limit = free.memory_bytes_
-    same = OneAgainstSomeClassifier(random_state=0, memory_budget=limit).fit(X, y)
+    same = OneAgainstSomeClassifier(keys=keys, random_state=0, memory_budget=limit).fit(X, y)
     assert core_state(same) == core_state(free)
     with pytest.raises(ValueError, match="too small"):
-        OneAgainstSomeClassifier(random_state=0, memory_budget=limit - 1).fit(X, y)
+        OneAgainstSomeClassifier(keys=keys, random_state=0, memory_budget=limit - 1).fit(X, y)
 
 
 @pytest.mark.parametrize("given", [0, -1, 2.5, "64MB"])

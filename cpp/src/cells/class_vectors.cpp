@@ -1,6 +1,7 @@
 #include "recalltree/cells/class_vectors.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -18,6 +19,8 @@ constexpr double kFewRows = 32.0, kLongestStep = 2.0;
 }  // namespace
 
 void ClassVectors::grow_to(std::size_t n_classes) {
+  // The room that is taken depends on the number of classes alone, not on how they came.
+  if (classes_.capacity() < n_classes) classes_.reserve(std::bit_ceil(n_classes));
   while (classes_.size() < n_classes) {
     Class added;
     added.mean = static_cast<float*>(arena_.allocate(2 * width_ * sizeof(float)));

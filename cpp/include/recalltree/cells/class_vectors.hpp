@@ -7,6 +7,7 @@
 // learning, which shrinks with the squares of its gradients (AdaGrad).
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -87,9 +88,10 @@ class ClassVectors : public ClassScores<ClassVectors> {
   void save(State& state) const;
   // Of a state that has been checked.
   void load(const State& state);
-  std::size_t bytes() const { return arena_.used() + classes_.capacity() * sizeof(Class); }
+  std::size_t bytes() const { return bytes(size()); }
+  // With so many classes.
   std::size_t bytes(std::size_t n_classes) const {
-    return n_classes * (2 * width_ * sizeof(float) + sizeof(Class));
+    return n_classes * 2 * width_ * sizeof(float) + std::bit_ceil(n_classes) * sizeof(Class);
   }
 
  private:
