@@ -45,15 +45,12 @@ void OneAgainstSome::learn_example(const Rows& rows, std::size_t i, Labels label
   read(rows, i, labels, counted, ws);
 
   const LeaveOut own = first_pass_ ? LeaveOut{ws.own, labels} : leave_out(labels, counted, ws);
-  std::shared_lock searching(cells_mutex_, std::defer_lock);
-  if (store_.rules.has_cells && ws.threads == Threads::several) searching.lock();
   find_candidates(store_, own, ws);
   score_candidates(store_, 0, own, ws);
   count_progress(labels, weight, ws);
   if (first_pass_ && has_lists_) marginals_.learn(ws.labels, ws.scores, labels, weight);
 
   find_or_add_labels(own, ws);
-  if (searching) searching.unlock();
   find_gradients(ws);
   find_lessons(own, ws);
 
@@ -362,8 +359,6 @@ void OneAgainstSome::update_own_pairs(ClassId y, const PredictorStep& step, doub
 void OneAgainstSome::teach_cells(Labels labels, double weight, double counted,
                                  VotingWorkspace& ws) {
   Cells& cells = *store_.own_cells;
-  std::unique_lock changing(cells_mutex_, std::defer_lock);
-  if (ws.threads == Threads::several) changing.lock();
   const Cells::Lesson lesson{labels, weight, rate_, counted, given_.count_decay > 0.0, config_.l2};
   cells.learn(ws.dense.row, ws.dense.x, ws.labels, ws.gradient, lesson, ws.cells);
   for (const ClassId z : ws.labels)

@@ -17,6 +17,8 @@ void OneAgainstSome::learn_batch(const Batch& batch, Team team, bool first_pass)
   if (has_lists_) marginals_.begin();
   rate_ = config_.learning_rate * (first_pass ? 1.0 : kLaterPass);
   const bool has_cells = store_.rules.has_cells;
+  // Every row changes cells, so that threads would wait for each other.
+  if (has_cells) team = team.first(1);
   const bool counts_fade = given_.count_decay > 0.0 && team.size() > 1;
   if (!counts_fade && !has_cells) return Learner::learn_batch(batch, team, first_pass);
   // Units can only be changed while one thread works alone; and rows are whitened alike until the

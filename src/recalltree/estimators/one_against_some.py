@@ -109,7 +109,7 @@ class OneAgainstSomeClassifier(OnlineClassifier):
     n_jobs : int or None, default=None
         Threads. None is 1; -1 is all cores. Predictions do not depend on it. With more than
         one, threads learn at the same time and write the same weights without waiting for each
-        other: learning is then not reproducible to the bit.
+        other: learning is then not reproducible to the bit. With cells, one thread learns.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the rows and of the trees. With a number and one thread, the model is
         the same bit for bit every time.

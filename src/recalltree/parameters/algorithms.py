@@ -63,8 +63,8 @@ _COMMON = (
         (None, Range(int, 1), Range(int, None, -1)),
         "Threads; -1 is all cores. Predictions do not depend on it. When several threads learn, "
         "they write the same weights without waiting for each other, so learning is not "
-        "reproducible to the bit. LOMTree always learns with one thread; one-against-all without "
-        "negative samples is always reproducible.",
+        "reproducible to the bit. LOMTree, and one-against-some with cells, always learn with one "
+        "thread; one-against-all without negative samples is always reproducible.",
         none_is="1",
     ),
     Parameter(

@@ -16,7 +16,6 @@
 // MemoryBudget keeps what is known within its bytes.
 #pragma once
 
-#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,8 +89,6 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   VoteStore store_;
   MemoryBudget budget_;
   FeatureDropout dropout_;
-  // Cells are searched by several threads at once, and changed by one that is alone.
-  std::shared_mutex cells_mutex_;
   Marginals marginals_;
   bool first_pass_ = true;
   bool has_lists_ = false;  // of labels, in this batch
