@@ -18,6 +18,9 @@ from recalltree.estimators.fitted import Fitted
 SLICE_SECONDS = 0.1
 FIRST_SLICE_ROWS = 64
 
+#: Several threads learn mini-batches. These end at multiples of so many rows, and so do the slices.
+MINI_BATCH_ROWS = 256
+
 #: Passes without a smaller error on the held-out rows before early stopping.
 PATIENCE = 2
 
@@ -43,13 +46,14 @@ def learn_pass(
 ) -> None:
     """Learn the examples in the given order, a slice at a time.
 
-    With one thread the result does not depend on where the slices end. They also end where a point
-    of the curve is due.
+    The result does not depend on how long the slices are. They also end where a point of the curve
+    is due.
     """
     core, curve = fitted.core, fitted.curve
     start, size = 0, FIRST_SLICE_ROWS
     while start < len(order):
-        part = order[start : start + min(size, curve.room(core.n_examples))]
+        n_rows = size if n_threads == 1 else in_mini_batches(size, core.n_examples)
+        part = order[start : start + min(n_rows, curve.room(core.n_examples))]
         with core.learning():
             began = perf_counter()
             core.learn(
@@ -67,6 +71,21 @@ def learn_pass(
         report(len(part), core)
         start += len(part)
         size = max(1, min(8 * size, int(len(part) * SLICE_SECONDS / seconds)))
+
+
+def in_mini_batches(size: int, n_examples: int) -> int:
+    """Return how many rows to learn so that a mini-batch ends with them: about as many as given.
+
+    Examples
+    --------
+    >>> from recalltree.estimators.passes import in_mini_batches
+    >>> in_mini_batches(10, n_examples=0), in_mini_batches(1000, n_examples=256)
+    (256, 768)
+    >>> in_mini_batches(10, n_examples=250)
+    6
+    """
+    end = (n_examples + size) // MINI_BATCH_ROWS * MINI_BATCH_ROWS
+    return max(end, (n_examples // MINI_BATCH_ROWS + 1) * MINI_BATCH_ROWS) - n_examples
 
 
 @contextmanager

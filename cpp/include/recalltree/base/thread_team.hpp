@@ -5,38 +5,85 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace recalltree {
 
-// Runs work(thread, n_threads) on every thread of the team, the caller's included. The first
-// exception is rethrown.
+// Threads that do one piece of work after the other. Between two pieces the caller is alone.
+class ThreadTeam {
+ public:
+  explicit ThreadTeam(std::size_t n_threads) {
+    for (std::size_t t = 1; t < n_threads; ++t) threads_.emplace_back([this, t] { serve(t); });
+  }
+  ~ThreadTeam() {
+    do_work_ = nullptr;
+    turn_.fetch_add(1, std::memory_order_release);
+    for (auto& thread : threads_) thread.join();
+  }
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  std::size_t size() const { return threads_.size() + 1; }
+
+  // Runs work(thread) on every thread, the caller's being 0, and returns when all of them are done.
+  // What one piece of work wrote, the next one sees. The first exception is rethrown.
+  template <class Work>
+  void run(Work work) {
+    if (threads_.empty()) return work(std::size_t{0});
+    do_work_ = [](void* w, std::size_t thread) { (*static_cast<Work*>(w))(thread); };
+    work_ = &work;
+    n_working_.store(threads_.size(), std::memory_order_relaxed);
+    turn_.fetch_add(1, std::memory_order_release);
+    guarded(0);
+    wait_until([&] { return n_working_.load(std::memory_order_acquire) == 0; });
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+ private:
+  void serve(std::size_t thread) {
+    for (std::uint64_t turn = 1;; ++turn) {
+      wait_until([&] { return turn_.load(std::memory_order_acquire) >= turn; });
+      if (do_work_ == nullptr) return;
+      guarded(thread);
+      n_working_.fetch_sub(1, std::memory_order_release);
+    }
+  }
+  void guarded(std::size_t thread) {
+    try {
+      do_work_(work_, thread);
+    } catch (...) {
+      std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+    }
+  }
+  // Pieces of work are short: a thread that slept would come late to the next one.
+  template <class Condition>
+  static void wait_until(Condition is_true) {
+    constexpr int kSpins = 2000;
+    for (int spins = 0; !is_true(); ++spins)
+      if (spins > kSpins) std::this_thread::yield();
+  }
+
+  void (*do_work_)(void*, std::size_t) = nullptr;  // null at the end
+  void* work_ = nullptr;
+  // A line of the cache each: the threads wait for the first, the caller for the second.
+  alignas(64) std::atomic<std::uint64_t> turn_{0};
+  alignas(64) std::atomic<std::size_t> n_working_{0};
+  std::mutex mutex_;
+  std::exception_ptr error_;
+  std::vector<std::thread> threads_;
+};
+
+// One piece of work for a team: work(thread, n_threads).
 template <class F>
 void run_team(std::size_t n_threads, F work) {
-  if (n_threads <= 1) {
-    work(std::size_t{0}, std::size_t{1});
-    return;
-  }
-  std::exception_ptr error;
-  std::mutex mutex;
-  const auto guarded = [&](std::size_t t) {
-    try {
-      work(t, n_threads);
-    } catch (...) {
-      std::lock_guard lock(mutex);
-      if (!error) error = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::thread> threads;
-    for (std::size_t t = 1; t < n_threads; ++t) threads.emplace_back(guarded, t);
-    guarded(0);
-    for (auto& thread : threads) thread.join();
-  }
-  if (error) std::rethrow_exception(error);
+  ThreadTeam team(std::max<std::size_t>(n_threads, 1));
+  team.run([&](std::size_t thread) { work(thread, team.size()); });
 }
 
 // Hands out consecutive pieces of [0, n) to whoever asks next.

@@ -1,0 +1,62 @@
+// Whose are classes, keys and nodes while a team learns: each belongs to one thread, which applies
+// all that changes it in the order of the rows. Nothing is locked, and since the order does not
+// depend on who the owner is, neither do the numbers depend on how many threads there are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace recalltree {
+
+inline constexpr std::uint32_t kNoItem = ~std::uint32_t{0};
+
+inline std::uint32_t owner_of(std::uint32_t id, std::size_t n_owners) {
+  const std::uint64_t hash = (id * 0x9E3779B97F4A7C15u) >> 32;
+  return static_cast<std::uint32_t>(hash * n_owners >> 32);
+}
+
+// One owner of so many.
+struct Owner {
+  std::size_t number = 0, n_owners = 1;
+
+  bool owns(std::uint32_t id) const { return n_owners == 1 || owner_of(id, n_owners) == number; }
+};
+
+// The items 0, 1, 2, ... of a row, so that an owner finds its own without looking at the others.
+class OwnedItems {
+ public:
+  void begin(std::size_t n_owners) {
+    ends_.assign(n_owners > 1 ? n_owners : 0, {kNoItem, kNoItem});
+    next_.clear();
+    n_ = 0;
+  }
+  // The next item changes what has this number.
+  void add(std::uint32_t id) {
+    const std::uint32_t item = n_++;
+    if (ends_.empty()) return;
+    next_.push_back(kNoItem);
+    Ends& own = ends_[owner_of(id, ends_.size())];
+    (own.first == kNoItem ? own.first : next_[own.last]) = item;
+    own.last = item;
+  }
+  // Calls use(item) for the items of an owner, one of as many as there were at the beginning.
+  template <class Use>
+  void visit(Owner owner, Use use) const {
+    if (ends_.empty())
+      for (std::uint32_t item = 0; item < n_; ++item) use(item);
+    else
+      for (std::uint32_t item = ends_[owner.number].first; item != kNoItem; item = next_[item])
+        use(item);
+  }
+
+ private:
+  struct Ends {
+    std::uint32_t first, last;
+  };
+  std::vector<Ends> ends_;           // by owner; none if there is only one
+  std::vector<std::uint32_t> next_;  // by item
+  std::uint32_t n_ = 0;
+};
+
+}  // namespace recalltree
