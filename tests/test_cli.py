@@ -135,6 +135,21 @@ def test_tables(tmp_path):
     assert "six legs" in result.stderr  # the second of the two columns is no number
 
 
+def test_columns_of_a_table_are_found(tmp_path):
+    lines = ["id\tcategory\ttitle\n"]
+    lines += [f"{i}\t{'ant' if i % 2 else 'cow'}\tlegs {i % 2}\n" for i in range(40)]
+    rows, model = tmp_path / "rows.tsv", tmp_path / "m.rt"
+    rows.write_text("".join(lines))
+    told = "columns: --label-column category, --text-column title"
+    assert told in run("train", rows, "-m", model).stderr
+    assert json.loads(run("evaluate", "-m", model, rows, "--json").stdout)["error@1"] == 0.0
+    assert "columns:" not in run("train", rows, "--resume", model, "-m", model).stderr
+    rows.write_text("".join(lines).replace("category", "kind"))
+    result = run("train", rows, "-m", model, exit_code=1)
+    assert "--label-column" in result.stderr
+    assert "'id' (numbers), 'kind' (text), 'title' (words)" in result.stderr
+
+
 def test_resume_passes_over_new_rows_as_often_as_is_said(folder, tmp_path):
     model, other = tmp_path / "m.rt", tmp_path / "other.rt"
     run("train", folder / "train.vw", "-m", model, "--passes", 2)

@@ -261,7 +261,7 @@ def test_options_that_do_not_fit(format, options, message):
 
 def test_a_column_of_text_is_no_column_of_lists():
     pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra: arrow)")
-    with pytest.raises(ValueError, match=r"holds string, not lists.*pass label_separator"):
+    with pytest.raises(ValueError, match=r"holds text, not lists.*pass label_separator"):
         read(columnar("parquet", ["a", "b"]), multilabel="all", **TABLE)
 
 

@@ -1,4 +1,4 @@
-"""Tables through pyarrow: CSV, TSV, JSON lines, Parquet and Arrow."""
+"""Tables of every format have the same rows: CSV, TSV, JSON lines, Parquet and Arrow."""
 
 import gzip
 import io
@@ -225,7 +225,7 @@ def test_rows_of_csv_that_have_too_many_or_too_few_cells():
     assert [label for batch in reader for label in batch.y] == ["a", "c", "e", "f"]
     assert reader.n_skipped == 3
     given = []
-    with pytest.raises(BadRowError, match=r"line 3.*1 cells, where the header has 2"):
+    with pytest.raises(BadRowError, match=r"line 3.*1 cell, where the header has 2"):
         given.extend(reader_of("csv", data, **options))
     assert [batch.y.tolist() for batch in given] == [["a"]]
 
@@ -371,21 +371,29 @@ def test_columns_that_are_not_there(format):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"label_column": "y"}, "needs text_column, numeric_columns or both"),
-        ({"text_column": "t"}, "label_column is missing"),
+        (
+            {"label_column": "y"},
+            r"the columns of features with text_column.*columns are 'y' \(nothing\)",
+        ),
+        ({"text_column": "a"}, r"name the column of labels with label_column \(--label-column\);"),
         ({"label_column": "y", "numeric_columns": ["a", "a"]}, "distinct names"),
         ({"label_column": "y", "text_column": "t", "zero_based": True}, "zero_based=True has no"),
     ],
 )
 def test_wrong_options(options, message):
     with pytest.raises(ValueError, match=message):
-        open_rows(io.BytesIO(b"y,t\n"), format="csv", **options)
+        open_rows(
+            io.BytesIO(b"y,t\n" if "label_column" in options else b"a,b,c\n"),
+            format="csv",
+            **options,
+        )
 
 
 def test_without_pyarrow(monkeypatch):
     for module in [name for name in sys.modules if name.split(".")[0] == "pyarrow"]:
         monkeypatch.setitem(sys.modules, module, None)
-    for module in ("cells", "table_files", "tables"):
-        monkeypatch.delitem(sys.modules, f"recalltree.readers.{module}", raising=False)
+    monkeypatch.delitem(sys.modules, "recalltree.readers.tables.arrow_files", raising=False)
     with pytest.raises(ImportError, match=r"recalltree\[arrow\]"):
-        open_rows(io.BytesIO(b""), format="csv", label_column="y", text_column="t")
+        open_rows(io.BytesIO(b""), format="parquet", label_column="y", text_column="t")
+    (batch,) = open_rows(io.BytesIO(b"y\tt\na\tone two\n"), format="tsv", bits=4)
+    assert batch.y.tolist() == ["a"]

@@ -18,6 +18,7 @@
 
 #include "arrays.hpp"
 #include "options.hpp"
+#include "recalltree/text/delimited.hpp"
 #include "recalltree/text/feature_space.hpp"
 #include "recalltree/text/text_column.hpp"
 #include "recalltree/text/text_parser.hpp"
@@ -219,7 +220,35 @@ nb::tuple encode(FeatureSpace& space,
       bindings::to_numpy(std::move(batch.values)), bindings::to_numpy(std::move(refused)));
 }
 
+// (bytes, rows, the numbers of good rows, (offsets, data) of each wanted column, refused rows)
+nb::tuple split(nb::bytes data, const DelimitedShape& shape, bool is_last) {
+  const std::string_view text(static_cast<const char*>(data.data()), data.size());
+  DelimitedRows found;
+  {
+    nb::gil_scoped_release release;
+    found = split_delimited(text, shape, is_last);
+  }
+  nb::list columns, refused;
+  for (CellColumn& column : found.columns)
+    columns.append(nb::make_tuple(bindings::to_numpy(std::move(column.offsets)),
+                                  bindings::to_numpy(std::move(column.data))));
+  for (const RefusedRow& row : found.refused)
+    refused.append(
+        nb::make_tuple(row.row, row.reason, nb::bytes(row.text.data(), row.text.size())));
+  return nb::make_tuple(found.n_bytes, found.n_rows, bindings::to_numpy(std::move(found.rows)),
+                        columns, refused);
+}
+
 void bind_columns(nb::module_& m) {
+  m.def(
+      "split_delimited",
+      [](nb::bytes data, char delimiter, bool quotes, std::size_t n_columns,
+         std::vector<std::size_t> wanted, bool is_last) {
+        for (const std::size_t column : wanted)
+          if (column >= n_columns) throw nb::value_error("wanted: a column that is not there");
+        return split(data, {delimiter, quotes, n_columns, std::move(wanted)}, is_last);
+      },
+      "data"_a, nb::kw_only(), "delimiter"_a, "quotes"_a, "n_columns"_a, "wanted"_a, "is_last"_a);
   m.def(
       "parse_floats",
       [](const Offsets& offsets, const Bytes& data) {

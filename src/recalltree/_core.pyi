@@ -338,6 +338,21 @@ def parse_integers(
     offsets: NDArray[np.int64], data: NDArray[np.uint8]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]: ...
 def check_text(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.uint8]: ...
+def split_delimited(
+    data: bytes,
+    *,
+    delimiter: str,
+    quotes: bool,
+    n_columns: int,
+    wanted: list[int],
+    is_last: bool,
+) -> tuple[
+    int,
+    int,
+    NDArray[np.int64],
+    list[tuple[NDArray[np.int64], NDArray[np.uint8]]],
+    list[tuple[int, str, bytes]],
+]: ...
 def encode_words(
     space: FeatureSpace,
     columns: list[tuple[NDArray[np.int64], NDArray[np.uint8], str]],

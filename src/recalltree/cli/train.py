@@ -77,6 +77,8 @@ def train(
     except ValueError as error:
         raise click.UsageError(str(error), ctx) from error
     run = TrainingRun(clf, paths, given_reader_options(ctx, values), skip_rows, quiet=quiet)
+    if run.columns_found:
+        say(f"columns: {run.columns_found}", quiet=quiet)
     has_cells = algorithm == DEFAULT_ALGORITHM and resume is None
     if has_cells and run.reader.n_dense_features and not is_given(ctx, "n_dense_features"):
         clf.set_params(n_dense_features=run.reader.n_dense_features)
@@ -154,6 +156,7 @@ class TrainingRun:
         self.state_before = more.get("state", (kept or {}).get("state"))
         self.position = self.start
         self.reader: RowReader = open_like(paths, kept, given, **more)
+        self.columns_found = _columns_found(self.reader.options, {**(kept or {}), **given})
 
     @property
     def n_examples(self) -> int:
@@ -243,6 +246,16 @@ class TrainingRun:
             )
         go_on = ["recalltree", "train", *self.paths, "--resume", model, "-m", model]
         return f"interrupted in {where}; to go on: {shlex.join(go_on)}"
+
+
+def _columns_found(options: dict[str, Any], named: dict[str, Any]) -> str:
+    """Return the columns of a table that were found without being named, empty if none was."""
+    names = ("label_column", "text_column", "numeric_columns", "embedding_columns")
+    found = {name: options[name] for name in names if options.get(name) and not named.get(name)}
+    return ", ".join(
+        f"--{name.replace('_', '-')} {column if isinstance(column, str) else ','.join(column)}"
+        for name, column in found.items()
+    )
 
 
 def _check_files(ctx: click.Context, paths: Sequence[str], n_passes: int) -> None:
@@ -337,8 +350,12 @@ _EXAMPLES = (
         "zcat logs/*.gz | prepare | recalltree train - -m model.rt --checkpoint-every 10min",
     ),
     (
-        "A table, of which one column is text:",
-        "recalltree train items.csv -m model.rt --label-column category --text-column title",
+        "A table; columns that can only be labels and text are found:",
+        "recalltree train items.csv -m model.rt",
+    ),
+    (
+        "A table with more columns:",
+        "recalltree train items.tsv -m model.rt --label-column category --text-column title",
     ),
 )
 

@@ -24,7 +24,7 @@ _TABLE = (
 
 @dataclass(frozen=True)
 class Format:
-    """One format. Text formats are parsed by the core, tables by pyarrow."""
+    """One format. The core parses text, pyarrow reads JSON lines, Parquet and Arrow."""
 
     name: str
     suffixes: tuple[str, ...]

@@ -97,7 +97,9 @@ def open_rows(
         labels, which may be empty. ``"first"``: a row has the first of its labels. ``"each"``: it
         is as many rows as it has labels. Tables have neither of the last two.
     label_column, weight_column : str, default=None
-        Tables: where labels and importance weights stand.
+        Tables: where labels and importance weights stand. If the labels or the features have no
+        column, the columns are found where only one choice is sensible, as the reader's ``options``
+        tell; else a ValueError lists them.
     label_separator : str, default=None
         Tables: what separates the labels in a cell of text; blanks around labels are no part of
         them. None: rows with several labels have a column of lists.
@@ -164,13 +166,12 @@ list_choices(open_rows, ROWS)
 
 
 def _table_rows(options: RowOptions, sources: list[Source]) -> Any:
-    try:
-        from recalltree.readers.table_files import list_length
-        from recalltree.readers.tables import TableRows
-    except ImportError as error:
-        raise ImportError(
-            f"reading {options.format} needs the package pyarrow: pip install 'recalltree[arrow]'"
-        ) from error
+    from recalltree.readers.tables.blocks import check_packages, list_length
+    from recalltree.readers.tables.choice import choose_columns
+    from recalltree.readers.tables.rows import TableRows
+
+    check_packages(options.format)
+    options = choose_columns(options, sources)
     if options.embedding_is_list and options.embedding_width is None:
         width = list_length(sources, options.format, options.embedding_columns[0])
         options = replace(options, embedding_width=width)

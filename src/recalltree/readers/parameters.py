@@ -100,7 +100,13 @@ ROWS = make_table(
         'number of labels, also none. "first": a row has the first of its labels. "each": a row '
         "with several labels is several rows. Tables have neither of the last two.",
     ),
-    Parameter("label_column", None, (None, str), "Tables: the column of labels."),
+    Parameter(
+        "label_column",
+        None,
+        (None, str),
+        "Tables: the column of labels.",
+        none_is="the only one that can be meant; columns of features likewise",
+    ),
     Parameter(
         "label_separator",
         None,

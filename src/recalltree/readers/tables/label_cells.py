@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from recalltree._core import check_text, parse_integers
 from recalltree.label_lists import LabelLists
-from recalltree.readers.cells import REASONS, BadCells, buffers, is_list, is_text, plain
+from recalltree.readers.batches import objects
+from recalltree.readers.tables.cells import REASONS, BadCells
+from recalltree.readers.tables.columns import Column, ListColumn, NumberColumn, TextColumn
 
-_BLANKS = " \t"
 _MAX_EXACT_FLOAT = 2.0**53  # integers beyond it are not all floats
 
 
@@ -24,22 +23,19 @@ class Labels:
         self.label_type = label_type
         self._required = required
 
-    def read(self, array: pa.Array, name: str, bad: BadCells) -> NDArray[Any]:
+    def read(self, column: Column, name: str, bad: BadCells) -> NDArray[Any]:
         """Return cells as labels, None where there is none (which may be bad).
 
         What labels are is decided by ``decide``, for the rows that are not bad.
         """
-        missing = array.is_null().to_numpy(zero_copy_only=False)
         if self._required:
-            bad.add(np.flatnonzero(missing), name, "a missing label", array)
-        if pa.types.is_null(array.type):
-            return np.full(len(array), None, dtype=object)
+            bad.add(np.flatnonzero(column.missing), name, "a missing label", column)
         y = (
-            self._as_strings(array, name, bad)
-            if is_text(array)
-            else self._as_integers(array, name, bad)
+            self._as_strings(column, name, bad)
+            if isinstance(column, TextColumn)
+            else self._as_integers(column, name, bad)
         )
-        y[missing] = None
+        y[column.missing] = None
         return y
 
     def of_rows(self, y: NDArray[Any] | None, rows: NDArray[np.int64]) -> NDArray[Any] | None:
@@ -56,15 +52,14 @@ class Labels:
             if first is not None:
                 self.label_type = "int" if isinstance(first, int) else "str"
 
-    def _as_strings(self, array: pa.Array, name: str, bad: BadCells) -> NDArray[Any]:
-        missing = array.is_null().to_numpy(zero_copy_only=False)
-        cells = buffers(array)
-        status = check_text(*cells)
-        bad.add_status(np.where(missing, 0, status).astype(np.uint8), name, array)
+    def _as_strings(self, column: TextColumn, name: str, bad: BadCells) -> NDArray[Any]:
+        missing = column.missing
+        status = check_text(column.offsets, column.data)
+        bad.add_status(status, name, column)
         if self._required:
-            empty = np.flatnonzero(np.diff(cells[0]) == 0)
-            bad.add(empty, name, "an empty label", array)
-        integers, no_integer = parse_integers(*cells)
+            empty = np.flatnonzero(np.diff(column.offsets) == 0)
+            bad.add(empty, name, "an empty label", column)
+        integers, no_integer = parse_integers(column.offsets, column.data)
         kind = self.label_type
         if kind == "auto":
             good = [i for i in np.flatnonzero(~missing).tolist() if i not in bad.found]
@@ -73,26 +68,23 @@ class Labels:
             refused = np.where(missing, 0, no_integer).astype(np.uint8)
             for code, reason in REASONS.items():
                 reason = f"the label is {reason} as the labels before it are; pass label_type='str'"
-                bad.add(np.flatnonzero(refused == code), name, reason, array)
+                bad.add(np.flatnonzero(refused == code), name, reason, column)
             return integers.astype(object)
-        readable = pc.if_else(pa.array(status == 0), array.cast(pa.large_binary()), b"")
-        return readable.cast(pa.large_string()).to_numpy(zero_copy_only=False).astype(object)
+        return objects([cell.decode(errors="replace") for cell in column.cells()])
 
-    def _as_integers(self, array: pa.Array, name: str, bad: BadCells) -> NDArray[Any]:
-        if pa.types.is_boolean(array.type):
-            array = array.cast(pa.uint8())
-        if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
-            several = "; pass multilabel='all'" if is_list(array) else ""
-            raise ValueError(f"column {name!r} holds {array.type}, which is no label{several}")
-        given = pc.fill_null(array, 0).to_numpy(zero_copy_only=False)
+    def _as_integers(self, column: Column, name: str, bad: BadCells) -> NDArray[Any]:
+        if not isinstance(column, NumberColumn):
+            several = "; pass multilabel='all'" if isinstance(column, ListColumn) else ""
+            raise ValueError(f"column {name!r} holds {column.kind}, which is no label{several}")
+        given = column.values
         if given.dtype.kind == "f":
             with np.errstate(invalid="ignore"):
                 exact = (np.floor(given) == given) & (np.abs(given) <= _MAX_EXACT_FLOAT)
-            bad.add(np.flatnonzero(~exact), name, "the label is not an integral number", array)
+            bad.add(np.flatnonzero(~exact), name, "the label is not an integral number", column)
             given = np.where(exact, given, 0)
         elif given.dtype == np.uint64:
             large = given > np.iinfo(np.int64).max
-            bad.add(np.flatnonzero(large), name, "too large for a 64-bit integer", array)
+            bad.add(np.flatnonzero(large), name, "too large for a 64-bit integer", column)
             given = np.where(large, 0, given)
         integers = given.astype(np.int64)
         if self.label_type == "str":
@@ -122,19 +114,19 @@ class ListedLabels:
         """What labels are, as far as that is known."""
         return self._labels.label_type
 
-    def read(self, array: pa.Array, name: str, bad: BadCells) -> LabelLists:
+    def read(self, column: Column, name: str, bad: BadCells) -> LabelLists:
         """Return cells as lists of labels; a list that is missing is empty."""
-        flat, sizes = self._take_apart(array, name, bad)
+        flat, sizes = self._take_apart(column, name, bad)
         if self._required:
-            bad.add(np.flatnonzero(sizes == 0), name, "no label", array)
-        row = np.repeat(np.arange(len(array)), sizes)
+            bad.add(np.flatnonzero(sizes == 0), name, "no label", column)
+        row = np.repeat(np.arange(len(column)), sizes)
         # Labels of rows that are bad already do not decide what labels are.
         passed_over = np.flatnonzero(np.isin(row, list(bad.found))).tolist()
         found = BadCells({i: bad.found[int(row[i])] for i in passed_over})
         values = self._labels.read(flat, name, found)
         for i in sorted(found.found):
             bad.found.setdefault(int(row[i]), found.found[i])
-        return _distinct(values, row, len(array))
+        return _distinct(values, row, len(column))
 
     def of_rows(self, y: LabelLists | None, rows: NDArray[np.int64]) -> LabelLists | None:
         """Return the lists of the rows that are kept, None if there is no column of them."""
@@ -146,36 +138,28 @@ class ListedLabels:
         return LabelLists(kept.values if values is None else values, kept.offsets)
 
     def _take_apart(
-        self, array: pa.Array, name: str, bad: BadCells
-    ) -> tuple[pa.Array, NDArray[np.int64]]:
+        self, column: Column, name: str, bad: BadCells
+    ) -> tuple[Column, NDArray[np.int64]]:
         """Return the labels of all cells, one after the other, and how many each cell has."""
-        if pa.types.is_null(array.type):
-            return array[:0], np.zeros(len(array), dtype=np.int64)
-        if self._separator is not None and is_text(array):
-            status = check_text(*buffers(array))
-            bad.add_status(status, name, array)
-            readable = pc.if_else(pa.array(status == 0), array.cast(pa.large_binary()), b"")
-            text = pc.utf8_trim(readable.cast(pa.large_string()), _BLANKS)
-            lists = pc.split_pattern(pc.if_else(pc.equal(text, ""), None, text), self._separator)
-        elif is_list(array):
-            lists = array
-        else:
+        if isinstance(column, ListColumn):
+            return column.items, column.sizes
+        if column.missing.all():
+            return TextColumn.of([]), np.zeros(len(column), dtype=np.int64)
+        if self._separator is None or not isinstance(column, TextColumn):
             raise ValueError(
-                f"column {name!r} holds {array.type}, not lists of labels; pass label_separator "
+                f"column {name!r} holds {column.kind}, not lists of labels; pass label_separator "
                 "for labels in text, or multilabel='refuse' for one label per row"
             )
-        flat = plain(lists.flatten())
-        if lists is not array:
-            flat = pc.utf8_trim(flat, _BLANKS)
-        sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
-        return flat, sizes.astype(np.int64)
+        bad.add_status(check_text(column.offsets, column.data), name, column)
+        return column.split(self._separator)
 
 
 def _distinct(values: NDArray[Any], row: NDArray[np.int64], n_rows: int) -> LabelLists:
     """Return the labels of rows, in which a label counts once."""
-    codes = pa.array(values).dictionary_encode().indices
-    codes = pc.fill_null(codes, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    _, first = np.unique(row * (len(values) + 1) + codes, return_index=True)
+    known: dict[Any, int] = {}
+    numbered = (known.setdefault(value, len(known)) for value in values.tolist())
+    codes = np.fromiter(numbered, np.int64, len(values))
+    _, first = np.unique(row * (len(known) + 1) + codes, return_index=True)
     kept = np.sort(first)
     offsets = np.concatenate([[0], np.cumsum(np.bincount(row[kept], minlength=n_rows))])
     return LabelLists(values[kept], offsets.astype(np.int64))

@@ -6,27 +6,25 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from recalltree._core import FeatureSpace, encode_words
 from recalltree.readers.background import Consumer, Delivery
 from recalltree.readers.batches import Batch, sparse_rows, with_block
-from recalltree.readers.cells import (
+from recalltree.readers.errors import BadRowError
+from recalltree.readers.options import RowOptions
+from recalltree.readers.sources import Source
+from recalltree.readers.tables.blocks import Block, Wanted, read_blocks
+from recalltree.readers.tables.cells import (
     BadCells,
-    buffers,
     good_rows,
     iterate_bad,
     numbers,
     texts,
     vectors,
 )
-from recalltree.readers.errors import BadRowError
-from recalltree.readers.label_cells import Labels, ListedLabels
-from recalltree.readers.options import RowOptions
-from recalltree.readers.sources import Source
-from recalltree.readers.table_files import Block, Wanted, read_blocks
+from recalltree.readers.tables.columns import Column, TextColumn
+from recalltree.readers.tables.label_cells import Labels, ListedLabels
 
 
 class TableRows:
@@ -38,16 +36,6 @@ class TableRows:
     """
 
     def __init__(self, options: RowOptions) -> None:
-        if not (options.text_column or options.numeric_columns or options.embedding_columns):
-            raise ValueError(
-                f"a {options.format} file needs text_column, numeric_columns or both: the columns "
-                "of which features are made"
-            )
-        if options.label_column is None and options.require_labels:
-            raise ValueError(
-                "label_column is missing: name the column of the labels, or pass "
-                "require_labels=False"
-            )
         n_words = options.n_features if options.text_column else 0
         n_numeric = len(options.numeric_columns)
         self.n_features = n_numeric + n_words + (options.embedding_width or 0)
@@ -128,7 +116,7 @@ class TableRows:
         return batch, _problems(block, bad, file)
 
     def _embedding(
-        self, columns: dict[str, pa.Array], n_rows: int, bad: BadCells
+        self, columns: dict[str, Column], n_rows: int, bad: BadCells
     ) -> NDArray[np.float32] | None:
         """Return the features of the embedding, None if there is none."""
         names, width = self.options.embedding_columns, self.options.embedding_width
@@ -145,19 +133,19 @@ class TableRows:
     def _with_words(
         self,
         X: NDArray[np.float32],
-        words: list[pa.Array],
+        words: list[TextColumn],
         kept: NDArray[np.int64],
         space: FeatureSpace,
     ) -> tuple[Any, NDArray[np.bool_]]:
         """Put the features of words behind the columns of numbers; say which rows have no room."""
         o = self.options
         columns = []
-        for name, array in zip(o.text_column, words, strict=True):
-            text = pc.fill_null(array.take(pa.array(kept)).cast(pa.large_string()), "")
+        for name, column in zip(o.text_column, words, strict=True):
+            text = column.take(kept)
             if o.lowercase:
-                text = pc.utf8_lower(text)
+                text = text.lowered()
             prefix = f"{name}^" if len(words) > 1 else ""
-            columns.append((*buffers(text), prefix))
+            columns.append((text.offsets, text.data, prefix))
         indptr, indices, values, status = encode_words(space, columns, o.ngrams)
         refused = status != 0
         if X.shape[1]:
@@ -206,7 +194,7 @@ def _parts(block: Block, n: int) -> Iterator[Block]:
         is_last = stop >= len(block.rows)
         now = [r for r in refused if is_last or r[0] < block.rows[stop]]
         refused = refused[len(now) :]
-        columns = {name: array.slice(start, n) for name, array in block.columns.items()}
+        columns = {name: column.part(start, stop) for name, column in block.columns.items()}
         yield Block(columns, block.rows[start:stop], block.n_read, now)
 
 
