@@ -17,6 +17,7 @@ from benchmarks import (
     memory,
     parsing,
     peers,
+    picture,
     report,
     study,
     threads,
@@ -32,6 +33,7 @@ STUDIES = {
     "memory": memory,
     "parsing": parsing,
     "peers": peers,
+    "picture": picture,
     "threads": threads,
 }
 
