@@ -54,6 +54,24 @@ def test_help_is_plain_text():
         assert not re.search(r"[`\\]|\bNone\b|\w_\w", option.help), option.help
 
 
+#: Escapes and markup of docstrings, and names as only Python has them.
+MARKUP = re.compile(r"[`\\]|:[a-z]+:|\s\*\w|\b(None|True|False)\b|\b[a-z]+_[a-z]")
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in cli.commands)], ids=str)
+def test_no_help_has_markup(command):
+    text = run(*command, "--help").stdout
+    assert "Show this message" in text
+    assert not MARKUP.search(text), MARKUP.search(text)
+
+
+def test_docstrings_have_no_escapes():
+    for kind in CLASSIFIERS.values():
+        methods = [getattr(kind, name).__doc__ for name in dir(kind) if not name.startswith("_")]
+        for text in [kind.__doc__, *methods]:
+            assert "\\" not in (text or ""), text
+
+
 @pytest.mark.parametrize("command", ["train", "evaluate", "predict", "inspect", "explain"])
 def test_every_command_that_reads_rows_has_the_options_of_the_readers(command):
     options = options_of(command)

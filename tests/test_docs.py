@@ -27,11 +27,29 @@ CPP_NAMES = sorted(set(re.findall(r"`(\w+\.[ch]pp)(?:::([\w:]+))?`", ALGORITHM))
 PYTHON_NAMES = sorted(set(re.findall(r"`((?:\w+\.)*[A-Z]\w+\.\w+)`", ALGORITHM)))
 
 
+def python_of(page):
+    """Yield the lines of code in a page's examples."""
+    for line in page.read_text().splitlines():
+        if line.startswith((">>> ", "... ")):
+            yield line[4:] + "\n"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_use_what_is_public(page):
+    assert not re.search(r"\w\._(?!core`)[a-z]\w*", "".join(python_of(page)))
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "experiments"])
+def test_studies_ask_estimators_not_their_core(folder):
+    for path in (ROOT / folder).rglob("*.py"):
+        assert not re.search(r"\w\._core\b(?!_type)", path.read_text()), path
 
 
 @pytest.mark.parametrize(("file", "function"), CPP_NAMES)

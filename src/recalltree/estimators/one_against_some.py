@@ -23,7 +23,7 @@ _DEFAULT = defaults_of(ONE_AGAINST_SOME)
 
 
 class OneAgainstSomeClassifier(OnlineClassifier):
-    r"""One-against-some: one-against-all's accuracy with work that does not grow with the classes.
+    """One-against-some: one-against-all's accuracy with work that does not grow with the classes.
 
     Every key of an example keeps a histogram of the labels that it was seen with. A key is a
     feature of the example, or the leaf it reaches in a shallow tree. The histograms vote for a few
@@ -50,8 +50,8 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         How many entries of histograms are read for one example (E): those first that vote most
         by the share of the feature that is their label's.
     sublinear_tf : bool, default=True
-        Let log(1 + \|x\|), with the sign of x, take the place of a feature's value x, as suits
-        counts of words. This and the next two are for features that vote and for sparse X.
+        Let ``log(1 + abs(x))``, with the sign of x, take the place of a feature's value x, as
+        suits counts of words. This and the next two are for features that vote and for sparse X.
     use_idf : bool, default=True
         Weight features by the root of their inverse document frequency among the examples so far.
     normalize : bool, default=True
