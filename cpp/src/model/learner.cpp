@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <stdexcept>
+#include <utility>
 
 #include "recalltree/base/thread_team.hpp"
 
@@ -30,7 +31,8 @@ void Learner::learn(const Batch& batch, std::size_t n_threads, bool first_pass) 
   end_batch();
 }
 
-void Learner::learn_batch(const Batch& batch, Team team, bool) {
+void Learner::learn_batch(const Batch& batch, Team team, bool first_pass) {
+  if (team.size() > 1 && learns_mini_batches()) return learn_mini_batches(batch, team, first_pass);
   // Small pieces keep the threads near each other in the stream.
   constexpr std::size_t kMostRows = 16;
   Pieces pieces =
@@ -60,6 +62,42 @@ void Learner::learn_in_pieces(const Batch& batch, Team team, bool first_pass,
     piece.order = order.data() + begin;
     piece.n = std::min(begin_piece(), batch.n - begin);
     Learner::learn_batch(piece, team, first_pass);
+  }
+}
+
+// Progress is summed in the order of the rows: sums of fractions depend on it.
+void Learner::learn_mini_batches(const Batch& batch, Team team, bool first_pass) {
+  ThreadTeam threads(team.size());
+  for (MiniBatch rows{&batch, 0, 0, first_pass}; rows.begin < batch.n; rows.begin += rows.n) {
+    const std::size_t most = std::clamp<std::size_t>(begin_mini_batch(), 1, kLargestMiniBatch);
+    rows.n = std::min<std::size_t>({most, rows_of_mini_batch(n_examples_), batch.n - rows.begin});
+    progress_of_rows_.assign(rows.n, {});
+    Pieces pieces(rows.n, studied_at_once(), threads.size());
+    threads.run([&](std::size_t t) {
+      for (std::size_t begin, end; pieces.next(begin, end);) study(rows, begin, end, *team[t]);
+    });
+    for (std::size_t stage = 0; stage < n_stages(); ++stage) {
+      Pieces owners(kOwners, 1);
+      threads.run([&](std::size_t t) {
+        for (std::size_t owner, end; owners.next(owner, end);)
+          apply(rows, stage, {owner, kOwners}, *team[t]);
+      });
+    }
+    for (std::size_t place = 0; place < rows.n; ++place) {
+      for (const ClassId y : rows.labels_of(place)) see(y);
+      if (first_pass) progress_ += progress_of_rows_[place];
+    }
+    end_mini_batch(rows, *team[0]);
+    n_examples_ += rows.n;
+  }
+}
+
+void Learner::study(const MiniBatch& rows, std::size_t begin, std::size_t end, Workspace& ws) {
+  for (std::size_t place = begin; place < end; ++place) {
+    if (place + 1 < end) prefetch_next(rows.rows(), rows.row(place + 1));
+    study_one(rows, place, ws);
+    progress_of_rows_[place] = std::exchange(ws.progress, {});
+    ++ws.work.examples_learned;
   }
 }
 

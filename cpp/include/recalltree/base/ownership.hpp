@@ -1,6 +1,7 @@
-// Whose are classes, keys and nodes while a team learns: each belongs to one thread, which applies
-// all that changes it in the order of the rows. Nothing is locked, and since the order does not
-// depend on who the owner is, neither do the numbers depend on how many threads there are.
+// Whose are classes, keys and nodes while a team learns: each belongs to one owner, who applies all
+// that changes it in the order of the rows. An owner is served by one thread at a time. Nothing is
+// locked, and since the order does not depend on who the owner is, neither do the numbers depend on
+// how many threads there are.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,10 @@
 namespace recalltree {
 
 inline constexpr std::uint32_t kNoItem = ~std::uint32_t{0};
+
+// More than threads: a thread that is done with one takes another, so that all end together though
+// some classes and keys are far more frequent than others.
+inline constexpr std::size_t kOwners = 64;
 
 inline std::uint32_t owner_of(std::uint32_t id, std::size_t n_owners) {
   const std::uint64_t hash = (id * 0x9E3779B97F4A7C15u) >> 32;

@@ -1,5 +1,22 @@
 // Base of the learners: learning rows with one or several threads, progressive validation, work
 // counters, the classes seen.
+//
+// One thread learns row by row (learn_one). Several threads learn mini-batches, so that nothing is
+// locked and the model is the same, to the bit, however many threads there are:
+//
+//   begin_mini_batch()     by the caller alone.
+//   study(rows)            any thread, rows in any order. Nobody changes the model: what a row
+//                          teaches is noted at its place in the mini-batch.
+//   apply(stage, owner)    for stages 0, 1, ..., each begun when the one before has ended. There
+//   are
+//                          always kOwners owners, shared out among the threads; each applies what
+//                          the rows noted, in their order, to the classes, keys or nodes that it
+//                          owns. It writes nothing else, and reads besides only what is not written
+//                          in this stage.
+//   end_mini_batch()       by the caller alone: what has no owner.
+//
+// In all of this n_examples_ is the number of examples before the mini-batch, and the classes seen
+// are those from before it until its end.
 #pragma once
 
 #include <atomic>
@@ -7,6 +24,8 @@
 #include <functional>
 #include <vector>
 
+#include "recalltree/base/mini_batch.hpp"
+#include "recalltree/base/ownership.hpp"
 #include "recalltree/base/rows.hpp"
 #include "recalltree/base/state.hpp"
 #include "recalltree/linear/linear_learner.hpp"
@@ -30,6 +49,18 @@ struct Batch {
     return {labels + label_offsets[row], labels + label_offsets[row + 1]};
   }
   double weight(std::size_t row) const { return weights ? weights[row] : 1.0; }
+};
+
+// Rows that several threads learn together: n of a batch, from `begin` on.
+struct MiniBatch {
+  const Batch* batch;
+  std::size_t begin, n;
+  bool first_pass;
+
+  const Rows& rows() const { return *batch->rows; }
+  std::size_t row(std::size_t place) const { return batch->row(begin + place); }
+  Labels labels_of(std::size_t place) const { return batch->labels_of(row(place)); }
+  double weight(std::size_t place) const { return batch->weight(row(place)); }
 };
 
 class Learner : public Predictor {
@@ -66,6 +97,24 @@ class Learner : public Predictor {
   // and says how many examples it has at most.
   void learn_in_pieces(const Batch& batch, Team team, bool first_pass,
                        const std::function<std::size_t()>& begin_piece);
+
+  // Several threads learn mini-batches; otherwise all of them call learn_one at the same time.
+  virtual bool learns_mini_batches() const { return false; }
+  // Returns how many rows the next mini-batch has at most; it never has more than
+  // kLargestMiniBatch.
+  virtual std::size_t begin_mini_batch() { return kLargestMiniBatch; }
+  // Studies the row at a place and, if it can be told, counts into ws.progress whether the model
+  // would have been wrong.
+  virtual void study_one(const MiniBatch&, std::size_t /*place*/, Workspace&) {}
+  // Studies the rows at the places [begin, end), which are neighbours.
+  virtual void study(const MiniBatch& rows, std::size_t begin, std::size_t end, Workspace& ws);
+  // How many rows study() gains from having at a time, at most.
+  virtual std::size_t studied_at_once() const { return 8; }
+  virtual std::size_t n_stages() const { return 0; }
+  virtual void apply(const MiniBatch&, std::size_t /*stage*/, Owner, Workspace&) {}
+  // Called when the classes of the mini-batch have been seen.
+  virtual void end_mini_batch(const MiniBatch&, Workspace&) {}
+
   // Before and after a batch, while one thread works alone.
   virtual void begin_batch(const Batch&) {}
   virtual void end_batch() {}
@@ -80,7 +129,10 @@ class Learner : public Predictor {
   std::vector<std::uint8_t> seen_;
 
  private:
+  void learn_mini_batches(const Batch& batch, Team team, bool first_pass);
+
   Work work_;
+  std::vector<Progress> progress_of_rows_;  // of a mini-batch
 };
 
 }  // namespace recalltree
