@@ -5,6 +5,7 @@
 #   make test                      every check: linters, types, C++ tests, Python tests, doctests
 #   make test PYTEST_ARGS="-k tree"
 #   make VENV=/tmp/other test      another virtual environment
+#   make docs                      the documentation as pages, in build/docs/html
 #   make fuzz FUZZ_SECONDS=600     look for bytes that a parser cannot bear (needs clang++)
 
 PYTHON ?= python3
@@ -25,7 +26,7 @@ CORE_SOURCES := $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP_FILES)) CMakeLists.txt
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: demo test build lint format bench cpp-test tsan asan fuzz wheel clean
+.PHONY: demo test build lint format bench cpp-test tsan asan fuzz wheel docs docs-links clean
 .DEFAULT_GOAL := build
 
 # --- environment and build -----------------------------------------------------------------------
@@ -59,6 +60,24 @@ demo: $(VENV)/.package
 bench: $(VENV)/.package
 	$(INSTALL) '.[bench]'
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+# --- documentation --------------------------------------------------------------------------------
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/.package
+	$(INSTALL) '.[docs]'
+	@touch $@
+
+SPHINX = $(BIN)/sphinx-build -q -W --keep-going -j $(JOBS) -c docs -d build/docs/doctrees
+
+# Warnings are errors, links between pages included. The tutorials draw their plots on the way.
+docs: $(VENV)/.docs
+	rm -rf build/docs/html
+	$(SPHINX) -b html . build/docs/html
+	@echo "make docs: open build/docs/html/index.html"
+
+# Asks the network whether links to other sites still lead somewhere.
+docs-links: $(VENV)/.docs
+	$(SPHINX) -b linkcheck . build/docs/links
 
 # --- checks --------------------------------------------------------------------------------------
 

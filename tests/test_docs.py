@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [
     *ROOT.glob("*.md"),
-    *ROOT.glob("docs/*.md"),
+    *ROOT.glob("docs/**/*.md"),
     ROOT / "benchmarks" / "README.md",
     ROOT / "experiments" / "README.md",
 ]
@@ -34,16 +34,34 @@ def python_of(page):
             yield line[4:] + "\n"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_pages_use_what_is_public(page):
     assert not re.search(r"\w\._(?!core`)[a-z]\w*", "".join(python_of(page)))
+
+
+def test_every_page_has_its_place_in_the_order_of_reading():
+    index = ROOT / "docs" / "index.md"
+    blocks = re.findall(r"^```{toctree}\n(.*?)^```$", index.read_text(), re.S | re.M)
+    entries = [line for block in blocks for line in block.splitlines() if line and line[0] != ":"]
+    pages = [(index.parent / f"{entry}.md").resolve() for entry in entries]
+    assert len(pages) == len(set(pages))
+    assert {page for page in PAGES if page.is_relative_to(ROOT / "docs")} - {index} <= set(pages)
+
+
+@pytest.mark.parametrize(
+    "page", sorted(ROOT.glob("docs/tutorials/*.md")), ids=lambda page: page.stem
+)
+def test_tutorials_draw_plots_and_download_nothing(page):
+    code = "".join(python_of(page))
+    assert "plt.subplots(" in code
+    assert not re.search(r"\bfetch_|urlopen|requests|https?://", code)
 
 
 @pytest.mark.parametrize("folder", ["benchmarks", "experiments"])
