@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import copy
 import math
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 
+from recalltree import _core
 from recalltree.reference import LinearLearner
 from recalltree.reference.linear_learner import GRADIENT_FLOOR, HingeLoss, score
 
@@ -198,3 +200,18 @@ def assert_rows_agree(theirs, model, what):
     """A row of weights of the core against a `LinearModel`."""
     assert_close(theirs["weights"], model.weights, f"weights of {what}")
     assert_close(theirs["bias"], model.bias, f"bias of {what}")
+
+
+def assert_lists_of_one_are_labels(make, stream, config):
+    """Two models of the core, one of labels and one of lists, end in the same state."""
+
+    def state(lists):
+        core = CoreModel(_core, make, replace(stream, lists=lists), config)
+        for _, row, _, _, _, first_pass in stream.steps():
+            core.learn(row, first_pass)
+        return core.model.state()
+
+    plain, lists = state(None), state([[label] for label in stream.labels.tolist()])
+    assert plain.keys() <= lists.keys()
+    for name, array in plain.items():
+        np.testing.assert_array_equal(lists[name], array, err_msg=name)

@@ -51,13 +51,14 @@ def test_empirical_recall_is_the_share_of_the_candidates(arrivals, F):
     assert histogram.empirical_recall(F) <= histogram.empirical_recall(F + 1)
 
 
-@given(ARRIVALS, LABELS, WEIGHTS)
-def test_entropy_with_one_more_label_is_the_entropy_after_adding_it(arrivals, label, weight):
+@given(ARRIVALS, st.sets(LABELS, max_size=4), WEIGHTS)
+def test_entropy_with_more_labels_is_the_entropy_after_adding_them(arrivals, labels, weight):
     histogram = histogram_of(arrivals)
     before = dict(histogram.counts)
-    expected = histogram.entropy_with(label, weight)
+    expected = histogram.entropy_with(labels, weight)
     assert histogram.counts == before
-    histogram.add(label, weight)
+    for label in labels:
+        histogram.add(label, weight)
     assert histogram.entropy() == pytest.approx(expected, abs=1e-12)
 
 

@@ -9,10 +9,11 @@ from side_by_side import (
     Follower,
     FollowingLearner,
     assert_close,
+    assert_lists_of_one_are_labels,
     assert_rows_agree,
     close_to,
 )
-from streams import configs, make_stream, parity_settings, streams
+from streams import configs, make_stream, parity_settings, streams, with_several_labels
 
 from recalltree import _core
 from recalltree.reference import OneAgainstAllReference
@@ -51,7 +52,7 @@ def run(stream, config):
     core = CoreModel(_core, _core.OneAgainstAll, stream, config)
     reference = FollowingOneAgainstAll(core)
     for position, row, x, y, weight, first_pass in stream.steps():
-        if position > 0:
+        if core.model.n_classes_seen > 0:
             reference.core_label = core.predict(row)
             assert reference.predict(x) == reference.core_label
             candidates, scores = reference.scores(x)
@@ -84,6 +85,23 @@ def test_every_step_agrees(sparse, loss, data):
     run(stream, {"loss": loss, **data.draw(configs(*salt, choices=CHOICES))})
 
 
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("loss", LOSSES)
+@parity_settings(max_examples=2)
+@given(data=st.data())
+def test_every_step_agrees_with_several_labels(sparse, loss, data):
+    salt = sparse, LOSSES.index(loss), 2
+    stream = with_several_labels(data.draw(streams(*salt, sparse=sparse, max_classes=20)), seed=1)
+    run(stream, {"loss": loss, **data.draw(configs(*salt, choices=CHOICES))})
+
+
+@pytest.mark.parametrize("negative_samples", [None, 3])
+def test_lists_of_one_label_are_learned_to_the_bit_like_labels(negative_samples):
+    stream = make_stream(seed=3, n_classes=20, n_features=12, n_passes=2)
+    config = {"negative_samples": negative_samples, "seed": 4}
+    assert_lists_of_one_are_labels(_core.OneAgainstAll, stream, config)
+
+
 def row_of(model, label):
     row = model.predictor(label)
     return np.append(row["weights"], row["bias"])
@@ -91,11 +109,14 @@ def row_of(model, label):
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("negative_samples", [1, 3])
-def test_sampled_negatives_agree(sparse, negative_samples):
+@pytest.mark.parametrize("lists", [False, True], ids=["labels", "lists"])
+def test_sampled_negatives_agree(sparse, negative_samples, lists):
     # The core draws; whose weights changed shows which classes it drew, and the reference learns
     # these.
     n_classes = 12
     stream = make_stream(seed=3, n_classes=n_classes, n_features=6, sparse=sparse, weighted=True)
+    if lists:
+        stream = with_several_labels(stream, seed=4)
     core = CoreModel(
         _core, _core.OneAgainstAll, stream, {"negative_samples": negative_samples, "seed": 5}
     )
@@ -107,12 +128,13 @@ def test_sampled_negatives_agree(sparse, negative_samples):
         return drawn
 
     reference = FollowingOneAgainstAll(core, sample)
-    times_drawn = np.zeros(n_classes)
+    times_drawn, expected = np.zeros(n_classes), np.zeros(n_classes)
     n_drawn = n_draws = 0
-    for position, row, x, y, weight, _ in stream.steps():
-        others = [label for label in reference.predictors if label != y]
+    for _, row, x, y, weight, _ in stream.steps():
+        labels = y if lists else [y]
+        others = [label for label in reference.predictors if label not in labels]
         before = {label: row_of(core.model, label) for label in others}
-        if position > 0:
+        if core.model.n_classes_seen > 0:
             reference.core_label = core.predict(row)
         core.learn(row, True)
         drawn = [label for label in others if (row_of(core.model, label) != before[label]).any()]
@@ -121,11 +143,11 @@ def test_sampled_negatives_agree(sparse, negative_samples):
         assert core.model.progressive_errors == reference.progressive.errors
         if len(reference.predictors) == n_classes:
             times_drawn[drawn] += 1
+            expected[others] += negative_samples / len(others)
             n_drawn += len(drawn)
             n_draws += negative_samples
     assert_weights_agree(core.model, reference)
     # A draw is invisible only if the class was so sure already that it learned nothing.
     assert n_drawn >= 0.8 * n_draws > 500
-    # All classes alike: 4 standard deviations of a count around the mean.
-    mean = times_drawn.mean()
-    assert np.abs(times_drawn - mean).max() < 4 * np.sqrt(mean)
+    # All others alike: 4 standard deviations of a count around what is expected.
+    assert (np.abs(times_drawn - expected) < 4 * np.sqrt(expected)).all()

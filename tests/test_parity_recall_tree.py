@@ -9,10 +9,18 @@ from side_by_side import (
     Follower,
     FollowingLearner,
     assert_close,
+    assert_lists_of_one_are_labels,
     assert_rows_agree,
     close_to,
 )
-from streams import Stream, configs, make_stream, parity_settings, streams
+from streams import (
+    Stream,
+    configs,
+    make_stream,
+    parity_settings,
+    streams,
+    with_several_labels,
+)
 
 from recalltree import _core
 from recalltree.reference import RecallTreeReference
@@ -36,12 +44,19 @@ class FollowingRecallTree(RecallTreeReference):
         self.core_route = []  # where the core's prediction went
         self.core_label = None  # and what it answered
         self.core_filled = set()  # nodes at which the core has just counted the example
+        self.core_route_after = []  # where its prediction would go now
 
     def route(self, x):
         self.predicting = True
         self.last_route = super().route(x)
         self.predicting = False
         return self.last_route
+
+    def learn_without_labels(self, x, z, weight):
+        before = self.last_route, self.core_route
+        self.core_route = self.core_route_after
+        super().learn_without_labels(x, z, weight)
+        self.last_route, self.core_route = before
 
     def goes_right(self, node, margin):
         agrees = self.agrees_in_prediction if self.predicting else self.agrees_in_learning
@@ -102,7 +117,8 @@ def run(stream, config):
 
     totals = np.zeros(0)
     for position, row, x, y, weight, first_pass in stream.steps():
-        if position > 0:
+        has_learned = core.model.n_classes_seen > 0
+        if has_learned:
             reference.core_route = core.route(row)
             reference.core_label = core.predict(row)
             core_candidates, core_scores = core.candidates(row)
@@ -115,11 +131,12 @@ def run(stream, config):
         filled = np.flatnonzero(gained > weight / 2).tolist()
 
         reference.core_filled = set(filled)
-        if not first_pass:
+        reference.core_route_after = core.route(row) if core.model.n_classes_seen > 0 else []
+        if not first_pass or y == []:
             reference.predict(x)
-        reference.learn(x, y, weight, first_pass)  # predicts too in the first pass
+        reference.learn(x, y, weight, first_pass)  # otherwise predicts, too
 
-        if position > 0:
+        if has_learned:
             assert [node.number for node in reference.last_route] == reference.core_route
             assert reference.last_candidates == core_candidates
             assert_close(core_scores, reference.last_scores, "scores")
@@ -274,3 +291,30 @@ def test_as_many_candidates_as_labels_more_and_fewer(max_candidates):
     stream = make_stream(seed=5, n_classes=12, n_features=6, n_passes=2, weighted=True)
     reference = run(stream, {"max_candidates": max_candidates})
     assert len(reference.nodes[0].histogram.counts) == 12
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("path", range(len(PATHS)), ids=PATH_NAMES)
+@parity_settings(max_examples=2)
+@given(data=st.data())
+def test_every_step_agrees_with_several_labels(sparse, path, data):
+    path_features, path_interactions = PATHS[path]
+    stream = data.draw(streams(sparse, path, 2, sparse=sparse, max_classes=25))
+    config = data.draw(configs(sparse, path, 2, choices=CHOICES))
+    config |= {"path_features": path_features, "path_interactions": path_interactions}
+    run(with_several_labels(stream, seed=1), config)
+
+
+@pytest.mark.parametrize("count_decay", [None, 150.0])
+def test_several_labels_agree_where_counting_them_changes_the_candidates(count_decay):
+    # Few candidates of many classes: a label enters by being counted, and another one leaves.
+    stream = make_stream(seed=17, n_classes=40, n_features=12, weighted=True, n_passes=2)
+    config = {"max_candidates": 4, "max_depth": 2, "count_decay": count_decay}
+    reference = run(with_several_labels(stream, seed=2), config)
+    assert 0.2 < reference.progressive.errors / reference.progressive.weight < 0.9
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_lists_of_one_label_are_learned_to_the_bit_like_labels(sparse):
+    stream = make_stream(seed=3, n_classes=20, n_features=12, sparse=sparse, n_passes=2)
+    assert_lists_of_one_are_labels(_core.RecallTree, stream, {"path_features": "path"})

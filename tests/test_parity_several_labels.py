@@ -1,10 +1,9 @@
 """One-against-some with several labels per row, of the core against the reference."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from side_by_side import CoreModel
+from side_by_side import assert_lists_of_one_are_labels
 from streams import configs, make_stream, parity_settings, streams, with_several_labels
 from test_parity_one_against_some import CHOICES, KEYS, run
 
@@ -33,20 +32,7 @@ def test_defaults_agree_while_classes_keep_arriving(n_passes):
     assert reference.progressive.errors < 0.8 * reference.progressive.weight
 
 
-def learned(stream, lists):
-    """Return the state after all steps, with lists of labels or without."""
-    core = CoreModel(_core, _core.OneAgainstSome, stream, {"keys": "both", "seed": 4})
-    if lists:
-        object.__setattr__(stream, "lists", [[int(label)] for label in stream.labels])
-    for _, row, _, _, _, first_pass in stream.steps():
-        core.learn(row, first_pass)
-    return core.model.state()
-
-
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_lists_of_one_label_are_learned_to_the_bit_like_labels(sparse):
     stream = make_stream(seed=3, n_classes=20, n_features=12, sparse=sparse, n_passes=2)
-    plain, lists = learned(stream, lists=False), learned(stream, lists=True)
-    assert plain.keys() <= lists.keys()
-    for name, array in plain.items():
-        np.testing.assert_array_equal(lists[name], array, err_msg=name)
+    assert_lists_of_one_are_labels(_core.OneAgainstSome, stream, {"keys": "both", "seed": 4})

@@ -140,7 +140,7 @@ def test_negatives_are_sampled_with_larger_importance():
     model = OneAgainstAllReference(3, negative_samples=2, sample=sample)
     for label in range(5):
         model.learn(np.ones(3), label)
-    negatives, importance = model.negatives(y=0, weight=0.5)
+    negatives, importance = model.negatives(labels=[0], weight=0.5)
     assert len(set(negatives)) == 2
     assert 0 not in negatives
     assert importance == 0.5 * 4 / 2

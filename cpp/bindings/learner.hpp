@@ -126,6 +126,7 @@ void bind_prediction(nb::class_<Model>& c) {
                   out["pairs_changed"] = w.pairs_changed;
                   return out;
                 }));
+  c.def_prop_ro("has_lists", reading(+[](const Model& m) { return m.has_lists(); }));
   c.def_prop_ro("n_examples", reading(+[](const Model& m) { return m.n_examples(); }));
   c.def_prop_ro("n_classes", reading(+[](const Model& m) { return m.n_classes(); }));
   c.def_prop_ro("n_classes_seen", reading(+[](const Model& m) { return m.n_classes_seen(); }));

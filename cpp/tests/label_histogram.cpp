@@ -122,7 +122,7 @@ void compare(std::size_t n_labels, std::uint32_t max_candidates, bool growing, u
     const std::size_t known = growing ? std::min(n_labels, 1 + t / 20) : n_labels;
     const auto label = static_cast<ClassId>(skewed(random) % known * 977);
     const double weight = static_cast<double>(1 + random() % 16) / 8.0;
-    const double with = histogram.entropy_with(histogram.count(label), weight);
+    const double with = histogram.entropy_with({&label, 1}, weight);
     touches += histogram.add(label, weight, F);
     obvious.add(label, weight);
     assert(std::fabs(histogram.entropy() - with) < 1e-9);

@@ -20,9 +20,9 @@ MappedModel::MappedModel(const LearnerConfig& config, State state)
   progress_ = {progress[0], progress[1]};
   n_examples_ = state_.get<std::uint64_t>("n_examples", 1)[0];
   // Rows with lists of labels may have many of them, or none.
-  const bool has_lists = state_.has("marginals");
+  has_lists_ = has_lists_in(state_);
   require(n_seen == 0 || n_examples_ > 0, "'n_examples' does not fit the number of classes seen");
-  require(has_lists || (n_seen <= n_examples_ && (n_seen > 0) == (n_examples_ > 0)),
+  require(has_lists_ || (n_seen <= n_examples_ && (n_seen > 0) == (n_examples_ > 0)),
           "'n_examples' does not fit the number of classes seen");
 }
 

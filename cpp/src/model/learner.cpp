@@ -13,6 +13,7 @@ void Learner::learn(const Batch& batch, std::size_t n_threads, bool first_pass) 
   if (batch.label_offsets != nullptr && !learns_several_labels())
     throw std::invalid_argument("this model learns one label for each row");
   std::unique_lock alone(lock());
+  has_lists_ |= batch.label_offsets != nullptr;
   ClassId largest = 0;
   bool has_labels = false;
   for (std::size_t i = 0; i < batch.n; ++i)
@@ -130,6 +131,11 @@ void Learner::load_common(const State& state) {
   const auto progress = state.get<double>("progress", 2);
   progress_ = {progress[0], progress[1]};
   n_examples_ = state.get<std::uint64_t>("n_examples", 1)[0];
+  has_lists_ = has_lists_in(state);
+}
+
+void Learner::save_lists(State& state) const {
+  if (has_lists_) state.put(kHasLists, std::vector<std::uint32_t>{1});
 }
 
 }  // namespace recalltree

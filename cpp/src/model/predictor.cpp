@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 #include <shared_mutex>
+#include <stdexcept>
 #include <vector>
 
 #include "recalltree/base/thread_team.hpp"
@@ -86,6 +87,14 @@ void Predictor::for_each_row(const Rows& rows, std::size_t n_threads,
   std::lock_guard counting(work_mutex_);
   for (const auto& ws : team) work_ += ws->work;
   work_.examples_predicted += rows.n_rows;
+}
+
+bool Predictor::has_lists_in(const State& state) {
+  if (state.has("marginals")) return true;  // which only rows with lists of labels teach
+  if (!state.has(kHasLists)) return false;
+  if (state.get<std::uint32_t>(kHasLists, 1)[0] != 1)
+    throw std::invalid_argument("state: 'has_lists' holds something else than 1");
+  return true;
 }
 
 void Predictor::predict(const Rows& rows, std::size_t n_threads, std::int32_t* out) const {

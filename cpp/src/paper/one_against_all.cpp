@@ -44,7 +44,7 @@ struct OneAgainstAll::Best {
 struct OneAgainstAll::Chunk {
   struct Row {
     Example x;
-    ClassId y = 0;
+    Labels labels;
     double weight = 0.0;
     std::size_t seen_before = 0, seen = 0;  // classes seen without and with this row
   };
@@ -66,10 +66,11 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
   for (std::size_t i = 0; i < chunk.n; ++i) {
     Chunk::Row& row = chunk.rows[i];
     const std::size_t at = batch.row(begin + i);
-    row.y = batch.labels[at];
+    row.labels = batch.labels_of(at);
     row.weight = batch.weight(at);
     row.seen_before = order_.size();
-    if (see(row.y)) order_.add([&](ClassId& c) { c = row.y; });
+    for (const ClassId y : row.labels)
+      if (see(y)) order_.add([&](ClassId& c) { c = y; });
     row.seen = order_.size();
     learner_.scale.learn(*batch.rows, at, row.weight, row.x);
     ++n_examples_;
@@ -90,7 +91,9 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
     const Chunk::Row& row = chunk.rows[i];
     Best winner;
     for (const auto& of_thread : best) winner.offer(of_thread[i]);
-    ws.progress.count(row.weight, winner.place == Best::kNone || order_[winner.place] != row.y);
+    if (!row.labels.empty())
+      ws.progress.count(row.weight,
+                        winner.place == Best::kNone || !is_among(row.labels, order_[winner.place]));
     ++ws.work.examples_learned;
     ws.work.predictor_evaluations += row.seen;
   }
@@ -114,7 +117,7 @@ void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk&
       predicted = q;
     }
     for (std::size_t c = 0; c < n; ++c) {
-      targets[c] = models[c] == row.y ? 1.0f : -1.0f;
+      targets[c] = is_among(row.labels, models[c]) ? 1.0f : -1.0f;
       importance[c] = row.weight;
       if (begin + c < row.seen_before) best[i].offer({begin + c, predicted[c]});
     }
@@ -127,7 +130,6 @@ void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk&
 
 void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
                               Workspace& base) {
-  const ClassId y = labels.front();
   auto& ws = static_cast<OneAgainstAllWorkspace&>(base);
   const std::uint64_t t = std::atomic_ref(n_examples_).fetch_add(1);
   const std::size_t known = order_.size();
@@ -135,7 +137,7 @@ void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, Labels labels, do
   // Knowing what predict would have said takes every class; do it so rarely that it does not
   // dominate.
   const std::size_t m = all_config_.negative_samples;
-  if (t % ((known + m) / (m + 1) + (known == 0)) == 0) {
+  if (!labels.empty() && t % ((known + m) / (m + 1) + (known == 0)) == 0) {
     ClassId winner = kNoClass;
     if (known > 0) {
       score(rows, i, ws);
@@ -144,18 +146,19 @@ void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, Labels labels, do
       ws.work.predictor_evaluations -= known;
       ws.work.progressive_evaluations += known;
     }
-    ws.progress.count(weight, winner != y);
+    ws.progress.count(weight, !is_among(labels, winner));
   }
 
   learner_.scale.learn(rows, i, weight, ws.x);
-  if (see(y)) order_.add([&](ClassId& c) { c = y; });
-  sample_negatives(t, y, order_.size(), ws);
-  const std::size_t n = ws.labels.size();
-  const double others = static_cast<double>(order_.size()) - 1.0;
+  for (const ClassId y : labels)
+    if (see(y)) order_.add([&](ClassId& c) { c = y; });
+  sample_negatives(t, labels, order_.size(), ws);
+  const std::size_t n = ws.labels.size(), n_labels = labels.size();
+  const double others = static_cast<double>(order_.size()) - static_cast<double>(n_labels);
   ws.targets.assign(n, -1.0f);
-  ws.targets[0] = 1.0f;
-  ws.importance.assign(n, n > 1 ? weight * others / static_cast<double>(n - 1) : 0.0);
-  ws.importance[0] = weight;
+  ws.importance.assign(n, n > n_labels ? weight * others / static_cast<double>(n - n_labels) : 0.0);
+  std::fill_n(ws.targets.begin(), n_labels, 1.0f);
+  std::fill_n(ws.importance.begin(), n_labels, weight);
   ws.scores.resize(n);
   predictors_->scores(ws.labels.data(), n, ws.x, ws.scores.data(), ws.threads);
   ws.work.predictor_evaluations += n;
@@ -164,25 +167,40 @@ void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, Labels labels, do
                  ws.x.rate, ws);
 }
 
-// ws.labels = y and negative_samples other classes, each set of them equally likely (Floyd's
-// algorithm).
-void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen,
+// ws.labels = an example's labels and negative_samples other classes, each set of them equally
+// likely (Floyd's algorithm).
+void OneAgainstAll::sample_negatives(std::uint64_t example, Labels labels, std::size_t n_seen,
                                      OneAgainstAllWorkspace& ws) const {
-  ws.labels.assign(1, y);
-  if (n_seen <= std::size_t{all_config_.negative_samples} + 1) {
+  const std::size_t m = all_config_.negative_samples, n_labels = labels.size();
+  ws.labels.assign(labels.begin(), labels.end());
+  if (n_seen <= m + n_labels) {
     for (std::size_t c = 0; c < n_seen; ++c)
-      if (order_[c] != y) ws.labels.push_back(order_[c]);
+      if (!is_among(labels, order_[c])) ws.labels.push_back(order_[c]);
     return;
   }
+  // Places below `others` are drawn. The last classes stand in for labels there.
+  const std::size_t others = n_seen - n_labels;
+  ws.stand_ins.assign(n_labels, kNoClass);
+  std::size_t last = others;
+  for (std::size_t l = 0; l < n_labels; ++l) {
+    bool comes_last = false;
+    for (std::size_t c = others; c < n_seen; ++c) comes_last |= order_[c] == labels[l];
+    if (comes_last) continue;
+    while (is_among(labels, order_[last])) ++last;
+    ws.stand_ins[l] = order_[last++];
+  }
+  const auto other_at = [&](std::size_t place) {
+    const ClassId c = order_[place];
+    const auto l = std::find(labels.begin(), labels.end(), c) - labels.begin();
+    return static_cast<std::size_t>(l) == n_labels ? c : ws.stand_ins[static_cast<std::size_t>(l)];
+  };
   if (ws.stamps.size() < n_seen) ws.stamps.resize(n_seen, 0);
   ++ws.stamp;
-  const std::size_t others =
-      n_seen - 1;  // y's place among the classes is taken by the last of them
-  for (std::size_t j = others - all_config_.negative_samples; j < others; ++j) {
+  for (std::size_t j = others - m; j < others; ++j) {
     std::size_t pick = random_at(all_config_.seed, example, j) % (j + 1);
     if (ws.stamps[pick] == ws.stamp) pick = j;
     ws.stamps[pick] = ws.stamp;
-    ws.labels.push_back(order_[pick] == y ? order_[others] : order_[pick]);
+    ws.labels.push_back(other_at(pick));
   }
 }
 
@@ -191,6 +209,7 @@ void OneAgainstAll::sample_negatives(std::uint64_t example, ClassId y, std::size
 State OneAgainstAll::save() const {
   State state;
   save_common(state);
+  save_lists(state);
   predictors_->save("predictors", state);
   std::vector<std::uint32_t> order;
   for (std::size_t c = 0; c < order_.size(); ++c) order.push_back(order_[c]);

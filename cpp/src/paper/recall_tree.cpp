@@ -26,7 +26,6 @@ RecallTree::RecallTree(const RecallTreeConfig& config)
 
 void RecallTree::learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
                            Workspace& base) {
-  const ClassId y = labels.front();
   auto& ws = static_cast<RecallTreeWorkspace&>(base);
   learner_.scale.learn(rows, i, weight, ws.x);
   const auto learned = std::atomic_ref(n_examples_);
@@ -34,9 +33,10 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, Labels labels, doubl
       static_cast<double>(ws.threads == Threads::several ? learned.fetch_add(1) : n_examples_++);
   if (ws.threads == Threads::one) rebase_decay(t);
   const Limits before = limits(n_classes_seen());
-  see(y);
+  for (const ClassId y : labels) see(y);
   const Limits now = limits(n_classes_seen());
   const double unit = decay_unit_at(t);
+  if (labels.empty()) return learn_without_labels(weight, unit, now, ws);
 
   // The answer of predict: its descent, on counts (and feature scales) that do not hold this
   // example yet. The margins are those that learning needs too, so this costs almost nothing.
@@ -59,14 +59,17 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, Labels labels, doubl
     Node& stop = tree_[ws.shadow_route.back()];
     SpinLock::Guard guard(stop.lock, ws.threads);
     ws.work.histogram_touches += 1 + stop.histogram.fit(before.max_candidates);
-    was_candidate = stop.histogram.is_candidate(y);
+    was_candidate = std::any_of(labels.begin(), labels.end(),
+                                [&](ClassId y) { return stop.histogram.is_candidate(y); });
+    ws.counts_before.clear();
+    for (const ClassId y : labels) ws.counts_before.push_back(stop.histogram.count(y));
+    if (was_candidate && labels.size() > 1) stop.histogram.candidates(ws.predicted);
   }
 
   std::size_t reused = 0;
   NodeId n = tree_.child_or_new(kNoNode, false, ws.threads);
   ws.route.assign(1, n);
-  double recall_n = update_candidates(n, y, weight, unit, now.max_candidates, ws);
-  NodeId last_counted = n;
+  double recall_n = update_candidates(n, labels, weight, unit, now.max_candidates, ws);
   while (tree_[n].depth < now.max_depth) {
     const std::size_t level = ws.route.size() - 1;
     const bool passed = level < ws.shadow_margins.size() && ws.shadow_route[level] == n;
@@ -79,14 +82,13 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, Labels labels, doubl
     else
       f = margin(n, ws.x, ws.threads, found);
     ++ws.work.router_evaluations;
-    update_router(n, f, y, weight, unit, ws, place);
+    update_router(n, f, labels, weight, unit, ws, place);
     if (recall_config_.routing_order == RoutingOrder::update_first) {
       f = margin(n, ws.x, ws.threads);
       ++ws.work.router_evaluations;
     }
     const NodeId r = tree_.child_or_new(n, f > 0.0f, ws.threads);
-    const double recall_r = update_candidates(r, y, weight, unit, now.max_candidates, ws);
-    last_counted = r;
+    const double recall_r = update_candidates(r, labels, weight, unit, now.max_candidates, ws);
     if (recall_n > recall_r) break;
     n = r;
     recall_n = recall_r;
@@ -96,54 +98,63 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, Labels labels, doubl
 
   bool right = false;
   const bool same = unchanged && !ws.shadow_route.empty() && ws.shadow_route.back() == n &&
-                    before.max_candidates == now.max_candidates;
+                    before.max_candidates == now.max_candidates &&
+                    (labels.size() == 1 || !has_new_candidates(n, labels, ws));
   if (was_candidate && !same) {
-    const NodeId stop = ws.shadow_route.back();
-    const std::size_t level = ws.shadow_route.size() - 1;
-    const bool counted =
-        stop == last_counted || (level < ws.route.size() && ws.route[level] == stop);
-    if (gather_candidates(stop, before.max_candidates, y, ws)) {
-      ws.scores.resize(ws.labels.size());
-      predictors_->scores(ws.labels.data(), ws.labels.size(), seen, ws.scores.data(), ws.threads);
-      add_path_scores(seen, ws.shadow_route, ws);
+    if (labels.size() > 1)
+      take_predicted(ws);
+    else
+      gather_candidates(ws.shadow_route.back(), before.max_candidates, labels, ws);
+    if (!ws.labels.empty()) {
+      score_gathered(seen, ws.shadow_route, nullptr, ws);
       ws.work.progressive_evaluations += ws.candidates.size();
-      right = wins(y, counted ? weight * unit : 0.0, ws);
+      right = wins(labels, ws);
     }
   }
-  if (gather_candidates(n, now.max_candidates, y, ws)) {
-    ws.predictors_found.clear();
-    ws.scores.resize(ws.labels.size());
-    if (ws.threads == Threads::several)
-      predictors_->scores(ws.labels.data(), ws.labels.size(), ws.x, ws.scores.data(), ws.threads);
-    else
-      predictors_->scores(ws.labels.data(), ws.labels.size(), ws.x, ws.scores.data(),
-                          ws.predictors_found);
-    add_path_scores(ws.x, ws.route, ws);
+  if (gather_candidates(n, now.max_candidates, labels, ws)) {
+    score_gathered(ws.x, ws.route, &ws.predictors_found, ws);
     ws.work.predictor_evaluations += ws.candidates.size();
-    if (was_candidate && same) right = wins(y, weight * unit, ws);
-    update_predictors(y, weight, ws.route, ws);
+    if (was_candidate && same) right = wins(labels, ws);
+    update_predictors(labels, weight, ws.route, ws);
   }
   ws.progress.count(weight, !right);
 }
 
+void RecallTree::learn_without_labels(double weight, double unit, Limits now,
+                                      RecallTreeWorkspace& ws) {
+  if (tree_.size() == 0) return;
+  descend(
+      tree_, now.max_depth,
+      [&](NodeId n) {
+        ++ws.work.router_evaluations;
+        return margin(n, ws.x, ws.threads);
+      },
+      [&](NodeId n) { return fitted_recall(n, now.max_candidates, unit, ws.threads); }, ws.route);
+  if (!gather_candidates(ws.route.back(), now.max_candidates, {}, ws)) return;
+  score_gathered(ws.x, ws.route, &ws.predictors_found, ws);
+  ws.work.predictor_evaluations += ws.candidates.size();
+  update_predictors({}, weight, ws.route, ws);
+}
+
 // --- Figure 2 (right): update_router
 
-void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, double unit,
+void RecallTree::update_router(NodeId n, float f, Labels labels, double weight, double unit,
                                RecallTreeWorkspace& ws, std::size_t place) {
   struct Side {
-    double total = 0.0, entropy = 0.0, entropy_with_y = 0.0;
+    double total = 0.0, entropy = 0.0, entropy_with_labels = 0.0;
   };
-  const double added = weight * unit;
+  const double added = weight * unit, n_labels = static_cast<double>(labels.size());
   const auto read = [&](bool right) {
     Side side;
     const NodeId child = tree_.child(n, right);
+    side.entropy_with_labels = std::log(n_labels);  // they would be alone there
     if (child == kNoNode) return side;
     Node& node = tree_[child];
     SpinLock::Guard guard(node.lock, ws.threads);
     ++ws.work.histogram_touches;
     side.total = node.histogram.total();
     side.entropy = node.histogram.entropy();
-    side.entropy_with_y = node.histogram.entropy_with(node.histogram.count(y), added);
+    side.entropy_with_labels = node.histogram.entropy_with(labels, added / n_labels);
     return side;
   };
   const Side left = read(false), right = read(true);
@@ -156,9 +167,9 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
   // The average entropy of the children if the example goes to one side: that side counts it in its
   // share, too.
   const double entropy_if_left =
-      ((left.total + added) * left.entropy_with_y + right.total * right.entropy) / total;
+      ((left.total + added) * left.entropy_with_labels + right.total * right.entropy) / total;
   const double entropy_if_right =
-      (left.total * left.entropy + (right.total + added) * right.entropy_with_y) / total;
+      (left.total * left.entropy + (right.total + added) * right.entropy_with_labels) / total;
   const double delta = entropy_if_left - entropy_if_right;
   if (std::fabs(delta) < kEntropyFloor) return;
 
@@ -174,21 +185,25 @@ void RecallTree::update_router(NodeId n, float f, ClassId y, double weight, doub
   learner_.learn({&part, 1}, 1, &f, &target, &importance, ws.x.rate, ws);
 }
 
-double RecallTree::update_candidates(NodeId n, ClassId y, double weight, double unit,
+// Labels share the weight of their example, so that r is the mean over examples of the share of
+// their labels that are candidates, and m counts examples.
+double RecallTree::update_candidates(NodeId n, Labels labels, double weight, double unit,
                                      std::uint32_t max_candidates, RecallTreeWorkspace& ws) {
   Node& node = tree_[n];
   SpinLock::Guard guard(node.lock, ws.threads);
-  ws.work.histogram_touches += node.histogram.add(y, weight * unit, max_candidates);
+  const double added = weight * unit / static_cast<double>(labels.size());
+  for (const ClassId y : labels)
+    ws.work.histogram_touches += node.histogram.add(y, added, max_candidates);
   return recall_lower_bound(node.histogram.recall(), node.histogram.total() / unit,
                             recall_config_.bound_lambda);
 }
 
-void RecallTree::update_predictors(ClassId y, double weight, const std::vector<NodeId>& route,
+void RecallTree::update_predictors(Labels labels, double weight, const std::vector<NodeId>& route,
                                    RecallTreeWorkspace& ws) {
   const std::size_t n = ws.candidates.size();
   ws.targets.resize(n);
   ws.importance.assign(n, weight);
-  for (std::size_t i = 0; i < n; ++i) ws.targets[i] = ws.labels[i] == y ? 1.0f : -1.0f;
+  for (std::size_t i = 0; i < n; ++i) ws.targets[i] = is_among(labels, ws.labels[i]) ? 1.0f : -1.0f;
   std::vector<Part> parts{
       {predictors_.get(), ws.labels.data(), &ws.x, true, &ws.predictors_found, 0}};
   path_features(route, ws.path);
@@ -238,33 +253,63 @@ double RecallTree::fitted_recall(NodeId n, std::uint32_t max_candidates, double 
                             recall_config_.bound_lambda);
 }
 
-bool RecallTree::gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y,
+bool RecallTree::gather_candidates(NodeId n, std::uint32_t max_candidates, Labels labels,
                                    RecallTreeWorkspace& ws) {
   Node& node = tree_[n];
+  ws.labels.clear();
   {
     SpinLock::Guard guard(node.lock, ws.threads);
     ws.work.histogram_touches += node.histogram.fit(max_candidates);
-    if (!node.histogram.is_candidate(y)) return false;
+    const auto is_candidate = [&](ClassId y) { return node.histogram.is_candidate(y); };
+    if (!labels.empty() && std::none_of(labels.begin(), labels.end(), is_candidate)) return false;
     node.histogram.candidates(ws.candidates);
   }
-  ws.labels.clear();
   for (const auto& c : ws.candidates) ws.labels.push_back(c.label);
-  return true;
+  return !ws.labels.empty();
 }
 
-bool RecallTree::wins(ClassId y, double added, const RecallTreeWorkspace& ws) {
+void RecallTree::take_predicted(RecallTreeWorkspace& ws) {
+  ws.candidates = ws.predicted;
+  ws.labels.clear();
+  for (const auto& c : ws.candidates) ws.labels.push_back(c.label);
+}
+
+bool RecallTree::has_new_candidates(NodeId n, Labels labels, const RecallTreeWorkspace& ws) {
+  Node& node = tree_[n];
+  SpinLock::Guard guard(node.lock, ws.threads);
+  return std::any_of(labels.begin(), labels.end(), [&](ClassId y) {
+    const auto is_y = [y](const auto& candidate) { return candidate.label == y; };
+    return node.histogram.is_candidate(y) &&
+           std::none_of(ws.predicted.begin(), ws.predicted.end(), is_y);
+  });
+}
+
+void RecallTree::score_gathered(const Example& x, const std::vector<NodeId>& route,
+                                LookupCache* found, RecallTreeWorkspace& ws) {
+  ws.scores.resize(ws.labels.size());
+  if (found != nullptr) found->clear();
+  if (found == nullptr || ws.threads == Threads::several)
+    predictors_->scores(ws.labels.data(), ws.labels.size(), x, ws.scores.data(), ws.threads);
+  else
+    predictors_->scores(ws.labels.data(), ws.labels.size(), x, ws.scores.data(), *found);
+  add_path_scores(x, route, ws);
+}
+
+bool RecallTree::wins(Labels labels, const RecallTreeWorkspace& ws) {
   // Ties go to the better candidate, as in prediction, where candidates are sorted.
   std::size_t best = 0;
   const auto candidate = [&](std::size_t i) {
     LabelHistogram::Candidate c = ws.candidates[i];
-    if (c.label == y) c.count -= added;
+    const auto l = std::find(labels.begin(), labels.end(), c.label) - labels.begin();
+    if (static_cast<std::size_t>(l) < labels.size())
+      c.count = ws.counts_before[static_cast<std::size_t>(l)];
     return c;
   };
   for (std::size_t i = 1; i < ws.candidates.size(); ++i)
     if (ws.scores[i] > ws.scores[best] ||
         (ws.scores[i] == ws.scores[best] && LabelHistogram::better(candidate(i), candidate(best))))
       best = i;
-  return ws.candidates[best].label == y;
+  return is_among(labels, ws.candidates[best].label);
 }
 
 // --- Batches, decay, classes
@@ -326,6 +371,7 @@ ModelId RecallTree::interaction_model_or_new(ClassId y, NodeId n) {
 State RecallTree::save() const {
   State state;
   save_common(state);
+  save_lists(state);
   predictors_->save("predictors", state);
   routers_->save("routers", state);
   path_weights_.save("path", state);

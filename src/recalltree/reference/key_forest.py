@@ -217,7 +217,7 @@ class KeyForest:
             return 0.0
         histogram = child.passed
         total = histogram.total + len(labels) * weight
-        after = total * histogram.entropy_with_all(labels, weight)
+        after = total * histogram.entropy_with(labels, weight)
         return after - histogram.total * histogram.entropy()
 
     def count(self, routes, labels, weight):

@@ -104,11 +104,7 @@ class LabelHistogram:
         """Return the entropy of the labels, H."""
         return entropy(list(self.counts.values()))
 
-    def entropy_with(self, label, weight):
-        """Return the entropy after one more example, H'."""
-        return self.entropy_with_all([label], weight)
-
-    def entropy_with_all(self, labels, weight):
-        """Return the entropy after one more example that has several labels."""
+    def entropy_with(self, labels, weight):
+        """Return the entropy after one more example, H': `weight` is that of each of its labels."""
         counts = {**self.counts, **{y: self.counts.get(y, 0.0) + weight for y in labels}}
         return entropy(list(counts.values()))

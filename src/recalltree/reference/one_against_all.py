@@ -73,25 +73,27 @@ class OneAgainstAllReference:
         return self.best(*self.scores(x)) if self.predictors else None
 
     def learn(self, x, y, weight=1.0, first_pass=True):
-        """Learn one example: y against every other class, or against some of them."""
-        if first_pass and self.predicts_progressively():
-            self.progressive.add(self.predict(x) == y, weight)
+        """Learn one example: its label, or each of a list, against all or some other classes."""
+        labels = y if isinstance(y, list) else [y]
+        if first_pass and labels and self.predicts_progressively():
+            self.progressive.add(self.predict(x) in labels, weight)
         self.n_examples += 1
-        self.predictors.setdefault(y, LinearModel(self.n_features))
         self.learner.scale.observe(x, weight)
         z = self.learner.scale.normalize(x)
 
-        self.learner.learn([Term(self.predictors[y], z)], +1, weight)
-        negatives, importance = self.negatives(y, weight)
+        for label in labels:
+            model = self.predictors.setdefault(label, LinearModel(self.n_features))
+            self.learner.learn([Term(model, z)], +1, weight)
+        negatives, importance = self.negatives(labels, weight)
         for label in negatives:
             self.learner.learn([Term(self.predictors[label], z)], -1, importance)
 
-    def negatives(self, y, weight):
+    def negatives(self, labels, weight):
         """Return the classes the example is a negative of, and the importance of each.
 
         A sample stands for all the other classes, so that its importance is larger.
         """
-        others = [label for label in self.predictors if label != y]
+        others = [label for label in self.predictors if label not in labels]
         if self.negative_samples is None or len(others) <= self.negative_samples:
             return others, weight
         importance = weight * len(others) / self.negative_samples

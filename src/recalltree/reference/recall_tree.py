@@ -14,6 +14,10 @@ Conventions the paper leaves open:
 * The example is counted at a node before anything is computed there: n.total includes it. In the
   average entropy of the children after routing, it counts in the share of the side it would go to.
   (The shares of figure 2b leave it out, and do not sum to 1.)
+* An example may have several labels: they share its weight in histograms, so that r̂ is the mean
+  over examples of the share of their labels that are candidates, and m_n still counts examples.
+  Each candidate that is a label is learned as right. An example without labels is counted nowhere,
+  and all candidates where it stops are wrong.
 """
 
 from __future__ import annotations
@@ -153,7 +157,7 @@ class RecallTreeReference:
     count_decay : float or None
         Half-life of a count, in examples.
     min_gradient : float
-        A candidate that is not y does not learn from a gradient that is smaller.
+        A candidate that is not a label does not learn from a gradient that is smaller.
     loss, learning_rate, l2
         Parameters of the base learner.
 
@@ -266,36 +270,46 @@ class RecallTreeReference:
     # Learning.
 
     def learn(self, x, y, weight=1.0, first_pass=True):
-        """Recall_Tree_Train, figure 2a."""
-        if first_pass:
-            self.progressive.add(self.predict(x) == y, weight)
-        self.see_class(y)
+        """Recall_Tree_Train, figure 2a: y is the label of an example, or a list of its labels."""
+        labels = y if isinstance(y, list) else [y]
+        if first_pass and labels:
+            self.progressive.add(self.predict(x) in labels, weight)
+        self.see_classes(labels)
         self.fade_counts()
         self.learner.scale.observe(x, weight)
         z = self.learner.scale.normalize(x)
+        if not labels:
+            self.learn_without_labels(x, z, weight)
+            return
 
         node = self.nodes[0] if self.nodes else self.new_node(depth=0)
-        self.update_candidates(y, weight, node)
+        self.update_candidates(labels, weight, node)
         path = [node]
         while node.depth < self.max_depth:
             margin = score([Term(node.router, z)])
-            self.update_router(z, y, weight, node)
+            self.update_router(z, labels, weight, node)
             if self.routing_order == "update_first":
                 margin = score([Term(node.router, z)])
             child = self.child_to_fill(node, self.goes_right(node, margin))
-            self.update_candidates(y, weight, child)
+            self.update_candidates(labels, weight, child)
             if self.stops(node, child):
                 break
             node = child
             path.append(node)
-        self.update_predictors(z, y, weight, path)
+        if any(label in labels for label in self.candidates(path[-1])):
+            self.update_predictors(z, labels, weight, path)
 
-    def update_router(self, z, y, weight, node):
-        """Teach f_n to send y where the entropy of the labels gets lower, figure 2b."""
+    def learn_without_labels(self, x, z, weight):
+        """Teach the candidates where an example stops that none of them is right."""
+        if self.nodes:
+            self.update_predictors(z, [], weight, self.route(x))
+
+    def update_router(self, z, labels, weight, node):
+        """Teach f_n to send labels where their entropy gets lower, figure 2b."""
         left = node.left.histogram if node.left else EMPTY
         right = node.right.histogram if node.right else EMPTY
         total = node.histogram.total
-        delta = self.entropy_difference(left, right, total, y, weight)
+        delta = self.entropy_difference(left, right, total, labels, weight)
         if abs(delta) < ENTROPY_FLOOR:
             return
         importance = {
@@ -305,44 +319,41 @@ class RecallTreeReference:
         }[self.router_weighting]
         self.learner.learn([Term(node.router, z)], +1 if delta > 0 else -1, importance)
 
-    def entropy_difference(self, left, right, total, y, weight):
-        """Return by how much the entropy is larger if y goes left than if it goes right."""
+    def entropy_difference(self, left, right, total, labels, weight):
+        """Return by how much the entropy is larger if labels go left than if they go right."""
+        share = weight / len(labels)
         entropy_if_left = (left.total + weight) / total * left.entropy_with(
-            y, weight
+            labels, share
         ) + right.total / total * right.entropy()
         entropy_if_right = left.total / total * left.entropy() + (
             right.total + weight
-        ) / total * right.entropy_with(y, weight)
+        ) / total * right.entropy_with(labels, share)
         return entropy_if_left - entropy_if_right
 
-    def update_candidates(self, y, weight, node):
-        """Count y at a node (section 2, "Learning the set of candidates in each node")."""
-        node.histogram.add(y, weight)
+    def update_candidates(self, labels, weight, node):
+        """Count labels at a node (section 2, "Learning the set of candidates in each node")."""
+        for label in labels:
+            node.histogram.add(label, weight / len(labels))
 
-    def update_predictors(self, z, y, weight, path):
-        """One-against-all among the candidates (section 2, "Learning the predictors").
-
-        Nothing is learned if y is not a candidate.
-        """
-        candidates = self.candidates(path[-1])
-        if y not in candidates:
-            return
+    def update_predictors(self, z, labels, weight, path):
+        """One-against-all among the candidates (section 2, "Learning the predictors")."""
         nodes = self.path_features.active(path)
-        for label in candidates:
+        for label in self.candidates(path[-1]):
             predictor = self.predictors[label]
             predictor.prepare(nodes)
             terms = predictor.terms(z, nodes)
-            if label == y:
+            if label in labels:
                 self.learner.learn(terms, +1, weight)
             else:
                 self.learner.learn(terms, -1, weight, self.min_gradient)
 
     # Bookkeeping of learning that the figures leave out.
 
-    def see_class(self, y):
-        """Make the predictor of a class when it is first seen."""
-        if y not in self.predictors:
-            self.predictors[y] = ClassPredictor(self.n_features, self.path_interactions)
+    def see_classes(self, labels):
+        """Make the predictors of classes when they are first seen."""
+        for label in labels:
+            if label not in self.predictors:
+                self.predictors[label] = ClassPredictor(self.n_features, self.path_interactions)
 
     def fade_counts(self):
         """Let all counts lose half of their worth every `count_decay` examples."""

@@ -1,6 +1,7 @@
 // The vocabulary of the core: plain ids and constants, nothing that owns memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,6 +12,9 @@ namespace recalltree {
 using ClassId = std::uint32_t;  // position of a class in the estimator's classes_
 // Labels of an example, each of them once.
 using Labels = std::span<const ClassId>;
+inline bool is_among(Labels labels, ClassId y) {
+  return std::find(labels.begin(), labels.end(), y) != labels.end();
+}
 using NodeId = std::uint32_t;   // nodes are numbered in the order of their creation; the root is 0
 using ModelId = std::uint32_t;  // one linear model: a row of weights
 

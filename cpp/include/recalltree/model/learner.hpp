@@ -124,6 +124,8 @@ class Learner : public Predictor {
   Work& counted() { return work_; }
   void save_common(State& state) const;
   void load_common(const State& state);
+  // Of models that have no marginals, which say the same.
+  void save_lists(State& state) const;
 
   LinearLearner learner_;
   std::vector<std::uint8_t> seen_;

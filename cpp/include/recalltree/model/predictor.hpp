@@ -14,6 +14,7 @@
 #include "recalltree/base/config.hpp"
 #include "recalltree/base/model_lock.hpp"
 #include "recalltree/base/rows.hpp"
+#include "recalltree/base/state.hpp"
 #include "recalltree/model/workspace.hpp"
 
 namespace recalltree {
@@ -53,6 +54,8 @@ class Predictor {
   virtual std::size_t n_classes() const = 0;
   std::size_t n_classes_seen() const { return n_seen_.load(std::memory_order_acquire); }
   std::uint64_t n_examples() const { return n_examples_; }
+  // Whether rows had lists of labels.
+  bool has_lists() const { return has_lists_; }
   const Progress& progress() const { return progress_; }
   virtual Work work() const;
   // By part; "total" is not among them.
@@ -80,7 +83,11 @@ class Predictor {
   std::vector<std::unique_ptr<Workspace>> make_team(std::size_t n_threads) const;
 
   LearnerConfig config_;
+  static constexpr const char* kHasLists = "has_lists";
+  static bool has_lists_in(const State& state);
+
   std::uint64_t n_examples_ = 0;
+  bool has_lists_ = false;
   std::atomic<std::size_t> n_seen_{0};
   Progress progress_;
 

@@ -42,9 +42,15 @@ class LabelHistogram {
   }
 
   double entropy() const { return recalltree::entropy(total_, sum_xlogx_); }
-  // With one more example of a label that has `count` so far.
-  double entropy_with(double count, double weight) const {
-    return recalltree::entropy(total_ + weight, sum_xlogx_ - xlogx(count) + xlogx(count + weight));
+  // With one more example of these labels, each of which counts `weight`.
+  double entropy_with(Labels labels, double weight) const {
+    double total = total_, sum_xlogx = sum_xlogx_;
+    for (const ClassId y : labels) {
+      const double before = count(y);
+      total += weight;
+      sum_xlogx = sum_xlogx - xlogx(before) + xlogx(before + weight);
+    }
+    return recalltree::entropy(total, sum_xlogx);
   }
 
   // Returns how many entries were touched.

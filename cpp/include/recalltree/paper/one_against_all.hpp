@@ -24,9 +24,10 @@ class OneAgainstAll final : public OneAgainstAllPrediction<OneAgainstAll, Learne
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
  protected:
-  // With negative samples only: the positive and some random others.
+  // With negative samples only: the positives and some random others.
   void learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
                  Workspace& ws) override;
+  bool learns_several_labels() const override { return true; }
   void begin_batch(const Batch& batch) override;
   void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 
@@ -36,7 +37,7 @@ class OneAgainstAll final : public OneAgainstAllPrediction<OneAgainstAll, Learne
   void learn_chunk(const Batch& batch, std::size_t begin, std::size_t end, Chunk& chunk, Team team);
   void learn_block(std::size_t begin, std::size_t end, const Chunk& chunk, std::vector<Best>& best,
                    Workspace& ws);
-  void sample_negatives(std::uint64_t example, ClassId y, std::size_t n_seen,
+  void sample_negatives(std::uint64_t example, Labels labels, std::size_t n_seen,
                         OneAgainstAllWorkspace& ws) const;
 
   OneAgainstAllConfig all_config_;

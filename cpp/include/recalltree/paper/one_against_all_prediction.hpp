@@ -24,6 +24,7 @@ struct ClassMatrix {
 struct OneAgainstAllWorkspace : Workspace {
   std::shared_ptr<const ClassMatrix> matrix;  // of a prediction by dense predictors
   AlignedFloats block;                        // several rows, side by side
+  std::vector<ClassId> stand_ins;             // by label: the class that is drawn in its place
   std::vector<std::uint64_t> stamps;          // by class: when it was last drawn as a negative
   std::uint64_t stamp = 0;
 };

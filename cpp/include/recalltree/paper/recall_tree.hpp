@@ -34,31 +34,42 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
  protected:
   void learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
                  Workspace& ws) override;
+  bool learns_several_labels() const override { return true; }
   void begin_batch(const Batch& batch) override;
   void end_batch() override;
   void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 
  private:
   // Training, in the paper's words.
-  void update_router(NodeId n, float margin, ClassId y, double weight, double unit,
+  void update_router(NodeId n, float margin, Labels labels, double weight, double unit,
                      RecallTreeWorkspace& ws, std::size_t place);
-  // Returns the node's recall bound with the label counted.
-  double update_candidates(NodeId n, ClassId y, double weight, double unit,
+  // Returns the node's recall bound with the labels counted.
+  double update_candidates(NodeId n, Labels labels, double weight, double unit,
                            std::uint32_t max_candidates, RecallTreeWorkspace& ws);
-  void update_predictors(ClassId y, double weight, const std::vector<NodeId>& route,
+  void update_predictors(Labels labels, double weight, const std::vector<NodeId>& route,
                          RecallTreeWorkspace& ws);
+  // All candidates where an example without labels stops are wrong. It is counted nowhere.
+  void learn_without_labels(double weight, double unit, Limits now, RecallTreeWorkspace& ws);
 
   // Recall and candidates while learning, when a node may still have fewer candidates than F.
   double fitted_recall(NodeId n, std::uint32_t max_candidates, double unit, Threads threads);
-  // Into ws.candidates and ws.labels, in any order; false, and nothing there, if y is not one.
-  bool gather_candidates(NodeId n, std::uint32_t max_candidates, ClassId y,
+  // Into ws.candidates and ws.labels, in any order; false, and nothing there, if none of an
+  // example's labels is one.
+  bool gather_candidates(NodeId n, std::uint32_t max_candidates, Labels labels,
                          RecallTreeWorkspace& ws);
+  // The candidates that prediction would have found, from ws.predicted.
+  static void take_predicted(RecallTreeWorkspace& ws);
+  // True if labels are candidates of a node that were not among ws.predicted.
+  bool has_new_candidates(NodeId n, Labels labels, const RecallTreeWorkspace& ws);
+  // Into ws.scores. found: null, or where one thread alone keeps what it finds.
+  void score_gathered(const Example& x, const std::vector<NodeId>& route, LookupCache* found,
+                      RecallTreeWorkspace& ws);
   // The margin of a node's router. found: null, or where one thread alone keeps what it finds.
   float margin(NodeId n, const Example& x, Threads threads, LookupCache* found = nullptr) const;
   // The same of a node whose router is the place-th of what was found.
   float margin_again(NodeId n, const Example& x, const LookupCache& found, std::size_t place) const;
-  // True if y wins among the scored ws.candidates when its count is smaller by `added`.
-  static bool wins(ClassId y, double added, const RecallTreeWorkspace& ws);
+  // True if a label wins among the scored ws.candidates, with counts as they were before.
+  static bool wins(Labels labels, const RecallTreeWorkspace& ws);
 
   // Factor of the n-th example's weight.
   double decay_unit_at(double n) const { return decay_unit_of(recall_config_, decay_origin_, n); }

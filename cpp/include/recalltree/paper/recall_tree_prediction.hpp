@@ -113,6 +113,8 @@ struct RecallTreeWorkspace : Workspace {
   // Of learning: the route that prediction would take, and what was looked up.
   std::vector<NodeId> shadow_route;
   std::vector<float> shadow_margins;
+  std::vector<double> counts_before;                 // of the example's labels where it ends
+  std::vector<LabelHistogram::Candidate> predicted;  // its candidates, if there are several labels
   LookupCache routers_found, predictors_found;
   std::vector<std::vector<ModelId>> interaction_models;  // by path feature
 };
