@@ -102,7 +102,7 @@ def test_help_has_text_and_examples_that_parse(command):
 def test_commands_are_listed_in_the_order_of_use():
     text = run("--help").stdout
     names = re.findall(r"^  (\w+) ", text.split("Commands:")[1], re.M)
-    assert names == ["train", "evaluate", "predict", "inspect", "explain", "completion"]
+    assert names == ["train", "evaluate", "predict", "merge", "inspect", "explain", "completion"]
 
 
 def test_the_default_algorithm_is_one():

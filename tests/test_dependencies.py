@@ -33,6 +33,7 @@ MAY_IMPORT_CORE = {
     "__init__",
     "estimators",
     "labels",
+    "merging",
     "model_file",
     "readers",
     "tree",

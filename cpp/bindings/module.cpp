@@ -8,6 +8,7 @@
 
 #include "labels.hpp"
 #include "learners.hpp"
+#include "merging.hpp"
 #include "readers.hpp"
 #include "reading.hpp"
 #include "recalltree/kernels/kernels.hpp"
@@ -31,4 +32,5 @@ NB_MODULE(_core, m) {
   bindings::bind_moment(m);
   bindings::BoundLearner::bind_all(m);
   bindings::bind_readers(m);
+  bindings::bind_merging(m);
 }

@@ -9,16 +9,17 @@ from recalltree.lazy import lazy_names
 if TYPE_CHECKING:
     from recalltree.dense_block import hybrid  # noqa: F401
     from recalltree.estimators import *  # noqa: F403
+    from recalltree.merging import merge as merge
 
 __version__ = version("recalltree")
 
 # The classifiers stand on scikit-learn, which takes a second to import.
-_lazy = lazy_names(__name__, {"hybrid": "dense_block"}, rest="estimators")
+_lazy = lazy_names(__name__, {"hybrid": "dense_block", "merge": "merging"}, rest="estimators")
 
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
-        return sorted([*_lazy("estimators").__all__, "__version__", "hybrid", "simd"])
+        return sorted([*_lazy("estimators").__all__, "__version__", "hybrid", "merge", "simd"])
     return _lazy(name)
 
 

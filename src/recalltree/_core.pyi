@@ -14,6 +14,25 @@ def find_duplicate(
 ) -> tuple[int, int] | None: ...
 def lines_of_pairs(texts: list[str], numbers: NDArray[np.float64], k: int) -> str: ...
 
+Lists = tuple[
+    NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32] | None
+]
+
+def join_lists(
+    models: list[Lists], only_sizes: bool
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32], list[NDArray[np.uint32]]]: ...
+def rank_lists(
+    offsets: NDArray[np.uint64],
+    keys: NDArray[np.uint32],
+    counts: NDArray[np.float32],
+    weights: NDArray[np.float32] | None,
+    of_keys: NDArray[np.uint32],
+    limit: int,
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.float32]]: ...
+def draw_cells(
+    class_vectors: dict[str, NDArray[Any]], n_features: int, cells_read: int, n_classes: int
+) -> dict[str, NDArray[Any]]: ...
+
 class Rows:
     @staticmethod
     def dense(X: NDArray[Any]) -> Rows: ...

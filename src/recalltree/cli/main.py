@@ -13,6 +13,7 @@ import recalltree
 from recalltree.cli.evaluate import evaluate_command
 from recalltree.cli.explain import explain_command
 from recalltree.cli.inspect import inspect_command
+from recalltree.cli.merge import merge_command
 from recalltree.cli.messages import plain_warnings
 from recalltree.cli.options import command
 from recalltree.cli.predict import predict_command
@@ -93,6 +94,7 @@ for _command in (
     train_command,
     evaluate_command,
     predict_command,
+    merge_command,
     inspect_command,
     explain_command,
     completion_command,

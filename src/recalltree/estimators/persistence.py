@@ -250,12 +250,13 @@ class Persistent(BaseEstimator):
                 "but not go on learning. Learn with the model that it was made from, or call fit "
                 "to begin anew."
             )
-        assert fitted.container is not None  # a model for learning is mapped only from a file
-        fitted.container.check_sum()
+        name = "the merged model" if fitted.container is None else fitted.container.name
+        if fitted.container is not None:
+            fitted.container.check_sum()
         try:
             core = self._core_type.from_state(fitted.core.state(), **fitted.core.config)
         except ValueError as error:
-            raise ModelFileError(f"{fitted.container.name}: {_in_short(error)}") from error
+            raise ModelFileError(f"{name}: {_in_short(error)}") from error
         self._fitted = replace(fitted, core=core, container=None)
 
     # --- pickling ---------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from recalltree.parameters.algorithms import (
     ONE_AGAINST_SOME,
     RECALL_TREE,
 )
+from recalltree.parameters.merging import DEFAULT_MERGE_RULE, MERGE_RULES
 from recalltree.parameters.parameter import (
     Parameter,
     Range,
@@ -23,8 +24,10 @@ from recalltree.parameters.parameter import (
 
 __all__ = [
     "ALGORITHMS",
+    "DEFAULT_MERGE_RULE",
     "LOM_TREE",
     "MAX_FEATURES",
+    "MERGE_RULES",
     "ONE_AGAINST_ALL",
     "ONE_AGAINST_SOME",
     "RECALL_TREE",

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import base64
 import zlib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recalltree._core import FeatureSpace
 
@@ -53,6 +55,56 @@ def restore_state(space: FeatureSpace, state: dict[str, Any]) -> None:
             f"state does not fit the other options ({error}); pass the options of a reader "
             "together, as its attribute `options` has them"
         ) from error
+
+
+@dataclass(frozen=True)
+class FeatureState:
+    """The same state with its parts to hand.
+
+    Attributes
+    ----------
+    names : list of str or None
+        Of a dictionary, in the order of their columns.
+    n_documents : int
+        Rows that were counted for tf-idf.
+    counts : ndarray of uint32 or None
+        Rows that had each column.
+
+    Examples
+    --------
+    >>> from recalltree.readers.feature_state import FeatureState
+    >>> state = FeatureState(["cat", "dog"], 0, None)
+    >>> FeatureState.unpacked(state.packed()) == state
+    True
+    """
+
+    names: list[str] | None
+    n_documents: int
+    counts: NDArray[np.uint32] | None
+
+    @classmethod
+    def unpacked(cls, state: dict[str, Any]) -> FeatureState:
+        """Return the parts of what ``save_state`` returned; none of an empty dict."""
+        names = counts = None
+        try:
+            if "names" in state:
+                names = _unpack(state["names"]).decode().split("\n") if state["names"] else []
+            if "document_counts" in state:
+                found = np.frombuffer(_unpack(state["document_counts"]), dtype="<u4")
+                counts = found.astype(np.uint32)
+            return cls(names, int(state.get("n_documents", 0)), counts)
+        except (ValueError, TypeError, zlib.error) as error:
+            raise ValueError(f"the state of features in a model is damaged: {error}") from error
+
+    def packed(self) -> dict[str, Any]:
+        """Return what ``restore_state`` takes."""
+        state: dict[str, Any] = {}
+        if self.names is not None:
+            state["names"] = _pack("\n".join(self.names).encode()) if self.names else ""
+        if self.counts is not None:
+            state["n_documents"] = self.n_documents
+            state["document_counts"] = _pack(self.counts.astype("<u4").tobytes())
+        return state
 
 
 def _pack(data: bytes) -> str:

@@ -1,0 +1,10 @@
+// What merging of models leaves to the core: joining lists, ranking them, placing classes in cells.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace recalltree::bindings {
+
+void bind_merging(nanobind::module_& m);
+
+}  // namespace recalltree::bindings

@@ -1,0 +1,109 @@
+"""Rules by which what several models learned of a weight becomes one weight.
+
+Every rule starts from the common base w0 and the steps d = w - w0 that the models took away from
+it; G are AdaGrad's sums of squared gradients, g = G - G0 what a model added to them:
+
+    w = w0 + (sum of a d) / c
+
+Each `a` depends on one model, and `c` on sums over the models, so that merging is associative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+#: Keeps quotients finite where nothing was learned.
+_TINY = 1e-30
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How the steps of several models become one.
+
+    Attributes
+    ----------
+    name : str
+    importance : callable
+        a, of (G0, g, share): AdaGrad's sum of the base, what the model added to it, and the
+        model's share of the rows.
+    norm : callable
+        c, of (G0, sum of g).
+    """
+
+    name: str
+    importance: Callable[[Floats, Floats, float], Any]
+    norm: Callable[[Floats, Floats], Any]
+
+
+def _root(G0: Floats, g: Floats) -> Floats:
+    return np.sqrt(G0 + g) + np.sqrt(G0)
+
+
+RULES = {
+    rule.name: rule
+    for rule in (
+        Rule("replay", lambda G0, g, share: _root(G0, g), lambda G0, g: _root(G0, g) + _TINY),
+        Rule("mass", lambda G0, g, share: g + _TINY, lambda G0, g: g + _TINY),
+        Rule("root", lambda G0, g, share: np.sqrt(g + _TINY), lambda G0, g: np.sqrt(g + _TINY)),
+        Rule("mean", lambda G0, g, share: share, lambda G0, g: 1.0),
+        Rule("sum", lambda G0, g, share: 1.0, lambda G0, g: 1.0),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Weights of one model, with AdaGrad's sums, and where they belong among the merged ones.
+
+    Attributes
+    ----------
+    weights, squares : ndarray
+        Squares may be of fewer columns, which then have one sum for all of them.
+    places : ndarray of int or slice
+        Row of the merged weights for each row.
+    share : float
+        The model's share of the rows that all models learned.
+    """
+
+    weights: NDArray[Any]
+    squares: NDArray[Any]
+    places: Any
+    share: float
+
+
+def combine(
+    rule: Rule, weights: Floats, squares: Floats, models: Iterable[Learned]
+) -> tuple[Floats, Floats]:
+    """Return merged weights and AdaGrad's sums.
+
+    Parameters
+    ----------
+    rule : Rule
+    weights, squares : ndarray of float64
+        Those of the base, 0 where it has none.
+    models : iterable of Learned
+
+    Returns
+    -------
+    weights, squares : ndarray of float64
+    """
+    moved = np.zeros_like(weights)
+    gained, changed = np.zeros_like(squares), np.zeros_like(squares)
+    for model in models:
+        places = model.places
+        before = squares[places]
+        change = model.squares - before
+        gain = np.maximum(change, 0.0)
+        importance = rule.importance(before, gain, model.share)
+        moved[places] += importance * (model.weights - weights[places])
+        gained[places] += gain
+        changed[places] += change
+    merged = weights + moved / rule.norm(squares, gained)
+    return merged, np.maximum(squares + changed, 0.0)
