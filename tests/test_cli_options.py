@@ -20,7 +20,7 @@ from recalltree.estimators.base import CLASSIFIERS
 from recalltree.readers import open_rows
 
 #: Arguments of open_rows that the command line gives by itself.
-NOT_READER_OPTIONS = {"paths", "require_labels", "frozen", "state"}
+NOT_READER_OPTIONS = {"paths", "require_labels", "frozen", "keep_names", "state"}
 
 
 def options_of(command):

@@ -31,7 +31,13 @@ def test_signature_is_the_table(classifier):
 
 def test_signature_of_open_rows_is_the_table():
     signature = signature_of(open_rows)
-    assert set(signature) - set(ROWS) == {"paths", "require_labels", "frozen", "state"}
+    assert set(signature) - set(ROWS) == {
+        "paths",
+        "require_labels",
+        "frozen",
+        "keep_names",
+        "state",
+    }
     assert {name: signature[name] for name in ROWS} == defaults_of(ROWS)
 
 

@@ -97,6 +97,24 @@ nb::list strings(const StringColumn& column) {
   return out;
 }
 
+// Of each row a dict of the columns that have names, to a list of these; none if none are kept.
+nb::object names_in(const RowBatch& batch) {
+  if (batch.name_columns.empty()) return nb::none();
+  nb::list rows;
+  for (std::size_t row = 0; row + 1 < batch.name_offsets.size(); ++row) {
+    nb::dict names;
+    for (std::int64_t i = batch.name_offsets[row]; i < batch.name_offsets[row + 1]; ++i) {
+      const std::string_view name = batch.names[static_cast<std::size_t>(i)];
+      nb::object known =
+          names.attr("setdefault")(batch.name_columns[static_cast<std::size_t>(i)], nb::list());
+      nb::object text = nb::str(name.data(), name.size());
+      if (!nb::cast<bool>(known.attr("__contains__")(text))) known.attr("append")(text);
+    }
+    rows.append(names);
+  }
+  return rows;
+}
+
 // None, or a dict of arrays (lists for strings).
 nb::object take(TextParser& parser, bool flush) {
   RowBatch batch;
@@ -120,6 +138,7 @@ nb::object take(TextParser& parser, bool flush) {
   if (batch.any_weighted) out["weights"] = to_numpy(std::move(batch.weights));
   out["tags"] = nb::none();
   if (batch.any_tagged) out["tags"] = strings(batch.tags);
+  out["names"] = names_in(batch);
   return out;
 }
 
@@ -199,7 +218,7 @@ nb::tuple parse_column(const Offsets& offsets, const Bytes& data, Parse parse) {
   return nb::make_tuple(bindings::to_numpy(std::move(values)), to_numpy(status));
 }
 
-// (indptr, indices, values, refused)
+// (indptr, indices, values, refused, names)
 nb::tuple encode(FeatureSpace& space,
                  const std::vector<std::tuple<Offsets, Bytes, std::string>>& arrays,
                  std::size_t max_ngram) {
@@ -215,9 +234,10 @@ nb::tuple encode(FeatureSpace& space,
     nb::gil_scoped_release release;
     refused = encode_words(space, columns, max_ngram, batch);
   }
-  return nb::make_tuple(
-      bindings::to_numpy(std::move(batch.indptr)), bindings::to_numpy(std::move(batch.indices)),
-      bindings::to_numpy(std::move(batch.values)), bindings::to_numpy(std::move(refused)));
+  return nb::make_tuple(bindings::to_numpy(std::move(batch.indptr)),
+                        bindings::to_numpy(std::move(batch.indices)),
+                        bindings::to_numpy(std::move(batch.values)),
+                        bindings::to_numpy(std::move(refused)), names_in(batch));
 }
 
 // (bytes, rows, the numbers of good rows, (offsets, data) of each wanted column, refused rows)
@@ -284,6 +304,11 @@ void bind_readers(nb::module_& m) {
            [](FeatureSpace& space) {
              const std::lock_guard lock(space.mutex());
              space.freeze();
+           })
+      .def("keep_names",
+           [](FeatureSpace& space) {
+             const std::lock_guard lock(space.mutex());
+             space.keep_names();
            })
       .def_prop_ro("n_features", &FeatureSpace::n_features)
       .def_prop_ro("frozen", &FeatureSpace::frozen);

@@ -44,6 +44,8 @@ class VowpalFormat final : public LineFormat {
   void add(const Feature& feature, Row& row);
   void add_products(std::string_view pair, std::string_view line, Row& row);
   void add_product(const Feature& a, const Feature& b, Row& row);
+  std::string_view name_of(const Feature& feature);  // until the next name is made
+  std::string_view name_of(const Feature& a, const Feature& b);
 
   FeatureSpace* space_;
   std::vector<std::string> quadratic_;
@@ -141,14 +143,21 @@ const char* VowpalFormat::read_feature(const char* at, const char* end, std::str
 }
 
 void VowpalFormat::add(const Feature& feature, Row& row) {
-  if (space_->hashed()) return row.add(space_->column(feature.hash), feature.value);
-  std::string_view name = feature.name;
-  if (!feature.ns.empty()) {
-    name_.assign(feature.ns).append("^").append(feature.name);
-    name = name_;
+  std::uint32_t column = 0;
+  if (space_->hashed()) {
+    column = space_->column(feature.hash);
+  } else {
+    column = space_->column(name_of(feature), feature.name.data());
+    if (column == FeatureSpace::kNone) return;
   }
-  const std::uint32_t column = space_->column(name, feature.name.data());
-  if (column != FeatureSpace::kNone) row.add(column, feature.value);
+  row.add(column, feature.value);
+  if (space_->keeps_names()) row.names.emplace_back(column, name_of(feature));
+}
+
+std::string_view VowpalFormat::name_of(const Feature& feature) {
+  if (feature.ns.empty()) return feature.name;
+  name_.assign(feature.ns).append("^").append(feature.name);
+  return name_;
 }
 
 void VowpalFormat::add_products(std::string_view pair, std::string_view line, Row& row) {
@@ -172,11 +181,21 @@ void VowpalFormat::add_products(std::string_view pair, std::string_view line, Ro
 void VowpalFormat::add_product(const Feature& a, const Feature& b, Row& row) {
   const float value = product(a.value, b.value, a.name.data());
   if (value == 0.0f) return;  // too small for a float32
-  if (space_->hashed()) return row.add(space_->column(combine_hashes(a.hash, b.hash)), value);
+  std::uint32_t column = 0;
+  if (space_->hashed()) {
+    column = space_->column(combine_hashes(a.hash, b.hash));
+  } else {
+    column = space_->column(name_of(a, b), a.name.data());
+    if (column == FeatureSpace::kNone) return;
+  }
+  row.add(column, value);
+  if (space_->keeps_names()) row.names.emplace_back(column, name_of(a, b));
+}
+
+std::string_view VowpalFormat::name_of(const Feature& a, const Feature& b) {
   name_.assign(a.ns).append("^").append(a.name).append("*");
   name_.append(b.ns).append("^").append(b.name);
-  const std::uint32_t column = space_->column(std::string_view(name_), a.name.data());
-  if (column != FeatureSpace::kNone) row.add(column, value);
+  return name_;
 }
 
 }  // namespace

@@ -62,30 +62,47 @@ void WordFeatures::begin(std::uint32_t seed, std::string_view prefix) {
 }
 
 void WordFeatures::add(std::string_view word, Row& row) {
-  if (!space_->hashed()) return add_names(word, row);
-  const std::uint64_t hash = murmur_hash(word, seed_);
   const std::size_t longest = std::min(n_before_ + 1, last_.size());
-  for (std::size_t k = longest; k-- > 0;) {
-    last_[k] = k == 0 ? hash : combine_hashes(last_[k - 1], hash);
-    row.add(space_->column(last_[k]), 1.0f);
-  }
+  if (space_->hashed())
+    add_hash(word, longest, row);
+  else
+    add_names(word, longest, row);
   n_before_ = longest;
 }
 
-void WordFeatures::add_names(std::string_view word, Row& row) {
+void WordFeatures::add_hash(std::string_view word, std::size_t longest, Row& row) {
+  const std::uint64_t hash = murmur_hash(word, seed_);
+  if (space_->keeps_names()) remember(word);
+  for (std::size_t k = longest; k-- > 0;) {
+    last_[k] = k == 0 ? hash : combine_hashes(last_[k - 1], hash);
+    const std::uint32_t column = space_->column(last_[k]);
+    row.add(column, 1.0f);
+    if (space_->keeps_names()) row.names.emplace_back(column, name_of(k + 1));
+  }
+}
+
+void WordFeatures::add_names(std::string_view word, std::size_t longest, Row& row) {
+  remember(word);
+  for (std::size_t k = longest; k-- > 0;) {
+    const std::uint32_t column = space_->column(name_of(k + 1), word.data());
+    if (column == FeatureSpace::kNone) continue;
+    row.add(column, 1.0f);
+    if (space_->keeps_names()) row.names.emplace_back(column, name_);
+  }
+}
+
+void WordFeatures::remember(std::string_view word) {
   std::copy_backward(last_words_.begin(), last_words_.end() - 1, last_words_.end());
   last_words_[0] = word;
-  const std::size_t longest = std::min(n_before_ + 1, last_words_.size());
-  for (std::size_t k = longest; k-- > 0;) {
-    name_.assign(prefix_);
-    for (std::size_t i = k + 1; i-- > 0;) {
-      name_.append(last_words_[i]);
-      if (i > 0) name_.push_back(' ');
-    }
-    const std::uint32_t column = space_->column(std::string_view(name_), word.data());
-    if (column != FeatureSpace::kNone) row.add(column, 1.0f);
+}
+
+std::string_view WordFeatures::name_of(std::size_t n_words) {
+  name_.assign(prefix_);
+  for (std::size_t i = n_words; i-- > 0;) {
+    name_.append(last_words_[i]);
+    if (i > 0) name_.push_back(' ');
   }
-  n_before_ = longest;
+  return name_;
 }
 
 }  // namespace recalltree

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,9 +18,6 @@ from recalltree.cli.options import (
     model_option,
     rows_argument,
 )
-
-if TYPE_CHECKING:
-    from recalltree.readers import RowReader
 
 
 def explain(
@@ -42,12 +39,11 @@ def explain(
     """
     paths = paths_of(ctx, rows, model)
     clf = load_to_use(model, mmap, None)
-    reader = rows_like_the_models(ctx, clf, paths, values, require_labels=False)
-    names = None
+    reader = rows_like_the_models(ctx, clf, paths, values, require_labels=False, keep_names=True)
     n_rows = 0
     for batch in reader:
-        names = names or _feature_names(reader, clf.n_features_in_)
         for i in range(len(batch)):
+            names = None if batch.feature_names is None else batch.feature_names[i]
             explanation = clf.explain(batch.X[i : i + 1], k, features_shown, names)
             if as_json:
                 click.echo(to_json(explanation.as_dict()))
@@ -56,20 +52,6 @@ def explain(
             n_rows += 1
     if n_rows == 0:
         raise ValueError("there are no rows to explain.")
-
-
-def _feature_names(reader: RowReader, n_features: int) -> list[str] | None:
-    """Return what features are called, as far as that is known; None if nothing is."""
-    # Columns of numbers come before the features of text, those of an embedding behind them.
-    options = reader.options
-    names = [*options.get("numeric_columns", ()), *(reader.feature_names or ())]
-    embedding, width = options.get("embedding_columns", ()), options.get("embedding_width") or 0
-    if not names and not width:
-        return None
-    names += [f"feature {i}" for i in range(len(names), n_features - width)]
-    if len(embedding) == width:
-        return [*names, *embedding]
-    return [*names, *(f"{name}[{i}]" for name in embedding for i in range(width))]
 
 
 _OPTIONS = [

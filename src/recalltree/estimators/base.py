@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any, ClassVar
@@ -385,7 +385,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         x: Any,
         k: int = 5,
         n_features: int = 10,
-        feature_names: Sequence[str] | None = None,
+        feature_names: Sequence[str] | Mapping[int, str] | None = None,
     ) -> Explanation:
         """Explain the answer for one row: its route, the candidates, the features behind both.
 
@@ -396,8 +396,9 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
             How many of the best candidates to show.
         n_features : int, default=10
             How many features to show for each of them: those that move its score most.
-        feature_names : sequence of str, default=None
-            Names of the features. None is ``feature_names_in_``, or their numbers.
+        feature_names : sequence of str, or dict from int to str, default=None
+            Names of the features: of all, or by their numbers of some, such as the words of this
+            row (``recalltree.inspection.word_names``). None is ``feature_names_in_``, or numbers.
 
         Returns
         -------

@@ -9,6 +9,7 @@ from recalltree.inspection.list_evaluation import ListEvaluation
 from recalltree.inspection.nodes import NodeTable, node_table
 from recalltree.inspection.report import html_report, report_page
 from recalltree.inspection.statistics import summary
+from recalltree.inspection.word_names import word_names
 
 __all__ = [
     "Evaluation",
@@ -23,4 +24,5 @@ __all__ = [
     "report_page",
     "summary",
     "tree_text",
+    "word_names",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -33,7 +33,7 @@ def explain(
     x: Any,
     k: int = 5,
     n_features: int = 10,
-    feature_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | Mapping[int, str] | None = None,
 ) -> Explanation:
     """Explain what a fitted estimator answers for one row, and why.
 
@@ -47,8 +47,10 @@ def explain(
         How many of the best candidates to show.
     n_features : int, default=10
         How many features to show for each of them: those that move its score most.
-    feature_names : sequence of str, default=None
-        Names of the features. None is ``feature_names_in_``, or their numbers.
+    feature_names : sequence of str, or dict from int to str, default=None
+        Names of the features, of all of them or of some by their numbers: those of a row of text
+        are found by `word_names`, or in a batch of ``open_rows(keep_names=True)``. None is
+        ``feature_names_in_``, or numbers.
 
     Returns
     -------
@@ -105,21 +107,25 @@ def explain(
 class _Names:
     """Names and values of a row's features."""
 
-    def __init__(self, clf: Any, row: Matrix, names: Sequence[str] | None) -> None:
+    def __init__(
+        self, clf: Any, row: Matrix, names: Sequence[str] | Mapping[int, str] | None
+    ) -> None:
         if names is None:
             names = getattr(clf, "feature_names_in_", None)
-        elif len(names) != clf.n_features_in_:
+        elif not isinstance(names, Mapping) and len(names) != clf.n_features_in_:
             raise ValueError(
                 f"feature_names has {len(names)} names, but there are {clf.n_features_in_} "
-                "features; give one name for each."
+                "features; give one name for each, or a dict of some."
             )
-        self._names = names
+        self._names = (
+            names if isinstance(names, Mapping) else dict(enumerate(() if names is None else names))
+        )
         csr = sparse.csr_matrix(row.values)
         csr.sum_duplicates()
         self._values = dict(zip(csr.indices.tolist(), csr.data.tolist(), strict=True))
 
     def share(self, feature: int, contribution: float, vote: float | None) -> FeatureShare:
-        name = f"feature {feature}" if self._names is None else str(self._names[feature])
+        name = str(self._names.get(feature, f"feature {feature}"))
         value = float(self._values.get(feature, 0.0))
         return FeatureShare(name, value, float(contribution), None if vote is None else float(vote))
 

@@ -29,12 +29,16 @@ class Batch:
         None if no row of the batch says how important it is.
     tags : ndarray of shape (n,), object, or None
         Names of the rows, "" for a row without; None if no row of the batch has one.
+    feature_names : list of n dicts, or None
+        For each row, what its features are called, by column; ``open_rows(keep_names=True)``. Where
+        several words of a row share a column, all of them are named.
     """
 
     X: Any
     y: NDArray[Any] | LabelLists | None
     sample_weight: NDArray[np.float32] | None = None
     tags: NDArray[np.object_] | None = None
+    feature_names: list[dict[int, str]] | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -68,9 +72,29 @@ def objects(values: list[Any]) -> NDArray[np.object_]:
     return array
 
 
-def from_text(taken: dict[str, Any], n_features: int, dense: bool) -> Batch:
-    """Return the batch that the parser of the core took apart."""
+#: Between the names of words that share a column.
+OR = " or "
+
+
+def joined_names(rows: list[dict[int, list[str]]] | None) -> list[dict[int, str]] | None:
+    """Return one name for each column that has several."""
+    if rows is None:
+        return None
+    return [{column: OR.join(names) for column, names in row.items()} for row in rows]
+
+
+def from_text(
+    taken: dict[str, Any], n_features: int, dense: bool, index_of_first: int | None = None
+) -> Batch:
+    """Return the batch that the parser of the core took apart.
+
+    `index_of_first` is how the first column is numbered, where numbers are the names of features.
+    """
     X = sparse_rows(taken["indptr"], taken["indices"], taken["values"], n_features)
+    names = joined_names(taken["names"])
+    if index_of_first is not None:
+        rows = np.split(X.indices, X.indptr[1:-1])
+        names = [{j: f"feature {j + index_of_first}" for j in row.tolist()} for row in rows]
     labels, labelled, tags = taken["labels"], taken["labelled"], taken["tags"]
     y = objects(labels) if isinstance(labels, list) else labels
     if (offsets := taken["label_offsets"]) is not None:
@@ -83,4 +107,5 @@ def from_text(taken: dict[str, Any], n_features: int, dense: bool) -> Batch:
         y=y,
         sample_weight=taken["weights"],
         tags=None if tags is None else objects(tags),
+        feature_names=names,
     )

@@ -45,6 +45,7 @@ def open_rows(
     lowercase: bool = _DEFAULT["lowercase"],
     max_line_bytes: int = _DEFAULT["max_line_bytes"],
     frozen: bool = False,
+    keep_names: bool = False,
     state: Mapping[str, Any] | None = None,
 ) -> RowReader:
     r"""Open files of rows, to be read in batches by a thread that runs ahead.
@@ -120,6 +121,9 @@ def open_rows(
     frozen : bool, default=False
         Leave dictionary and document frequencies as `state` has them, as prediction must:
         features that are not in the dictionary are ignored.
+    keep_names : bool, default=False
+        Let batches have ``feature_names``: for each row what its features are called, which a hash
+        does not tell. Takes more time than reading itself; for a few rows.
     state : mapping, default=None
         Dictionary and document frequencies of another reader, from its ``options``.
 

@@ -50,6 +50,7 @@ class RowOptions:
     lowercase: bool
     max_line_bytes: int
     frozen: bool
+    keep_names: bool
 
     @property
     def has_names(self) -> bool:
@@ -102,6 +103,8 @@ class RowOptions:
             restore_state(space, dict(state))
         if self.frozen:
             space.freeze()
+        if self.keep_names:
+            space.keep_names()
         return space
 
     def meaning(self) -> dict[str, Any]:

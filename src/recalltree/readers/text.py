@@ -9,6 +9,7 @@ from recalltree._core import FeatureSpace, TextParser
 from recalltree.readers.background import Consumer, Delivery, Prefetcher
 from recalltree.readers.batches import from_text
 from recalltree.readers.errors import BadRowError
+from recalltree.readers.formats import FORMATS
 from recalltree.readers.options import RowOptions
 from recalltree.readers.sources import Source
 
@@ -85,10 +86,20 @@ class TextRows:
             for file, line, column, reason, text in parser.take_problems()
         ]
         while (taken := parser.take(flush or parser.stopped)) is not None:
-            batch = from_text(taken, self.n_features, self.options.dense)
+            batch = from_text(taken, self.n_features, self.options.dense, self._index_of_first())
             yield Delivery(batch, [], parser.n_skipped, n_read, parser.label_type)
         if problems:
             yield Delivery(None, problems, parser.n_skipped, n_read, parser.label_type)
+
+    def _index_of_first(self) -> int | None:
+        """Return how the format numbers the first column, None if numbers are no names."""
+        o = self.options
+        is_numbered = o.keep_names and FORMATS[o.format].indexed_features
+        return (
+            int("zero_based" in FORMATS[o.format].options and not o.zero_based)
+            if is_numbered
+            else None
+        )
 
     def _make_parser(self, space: FeatureSpace | None) -> TextParser:
         o = self.options

@@ -31,6 +31,10 @@ class FeatureSpace {
   std::uint32_t n_features() const { return n_features_; }
   bool hashed() const { return !dictionary_; }
 
+  // Rows note what their features are called: a hash does not tell.
+  bool keeps_names() const { return keeps_names_; }
+  void keep_names() { keeps_names_ = true; }
+
   std::uint32_t column(std::uint64_t hash) const {
     return static_cast<std::uint32_t>(hash & (n_features_ - 1));
   }
@@ -69,6 +73,7 @@ class FeatureSpace {
   std::optional<DocumentFrequencies> frequencies_;
   std::mutex mutex_;
   bool frozen_ = false;
+  bool keeps_names_ = false;
 };
 
 }  // namespace recalltree

@@ -28,9 +28,12 @@ struct Row {
   // Features in the order they were written: position k has columns[k] and values[k].
   std::vector<std::uint32_t> columns;
   std::vector<float> values;
+  // What the features are called, where a feature space keeps names; a column may have several.
+  std::vector<std::pair<std::uint32_t, std::string>> names;
 
   void clear() {
     labels.clear();
+    names.clear();
     columns.clear();
     values.clear();
     weight = 1.0f;
@@ -73,6 +76,10 @@ struct RowBatch {
   std::vector<std::int64_t> label_offsets{0};
   std::vector<std::uint8_t> labelled;
   StringColumn tags;
+  // Row i has the names from name_offsets[i] to name_offsets[i + 1], each of a column.
+  std::vector<std::int64_t> name_offsets{0};
+  std::vector<std::int32_t> name_columns;
+  StringColumn names;
   bool any_labelled = false, all_labelled = true, any_weighted = false, any_tagged = false;
 
   std::size_t size() const { return indptr.size() - 1; }
@@ -87,6 +94,11 @@ struct RowBatch {
     indptr.push_back(static_cast<std::int32_t>(indices.size()));
     weights.push_back(row.weight);
     tags.append(row.tag);
+    for (const auto& [column, name] : row.names) {
+      name_columns.push_back(static_cast<std::int32_t>(column));
+      names.append(name);
+    }
+    name_offsets.push_back(static_cast<std::int64_t>(name_columns.size()));
     any_weighted |= row.weighted;
     any_tagged |= !row.tag.empty();
   }

@@ -30,7 +30,10 @@ class WordFeatures {
   void add(std::string_view word, Row& row);
 
  private:
-  void add_names(std::string_view word, Row& row);
+  void add_hash(std::string_view word, std::size_t longest, Row& row);
+  void add_names(std::string_view word, std::size_t longest, Row& row);
+  void remember(std::string_view word);
+  std::string_view name_of(std::size_t n_words);  // of the n-gram that ended last
 
   FeatureSpace* space_;
   std::uint32_t seed_ = 0;

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recalltree._core import FeatureSpace, encode_words
 from recalltree.readers.background import Consumer, Delivery
-from recalltree.readers.batches import Batch, sparse_rows, with_block
+from recalltree.readers.batches import Batch, joined_names, sparse_rows, with_block
 from recalltree.readers.errors import BadRowError
 from recalltree.readers.options import RowOptions
 from recalltree.readers.sources import Source
@@ -78,7 +78,7 @@ class TableRows:
         bad = BadCells()
         y: Any = None
         embedding = None
-        weights = None
+        weights = names = None
         X = np.zeros((n_rows, len(o.numeric_columns)), dtype=np.float32)
         if columns:
             for j, name in enumerate(o.numeric_columns):
@@ -98,7 +98,7 @@ class TableRows:
         X = X[kept]
         if columns and o.text_column:
             assert space is not None
-            X, refused = self._with_words(X, words, kept, space)
+            X, refused, names = self._with_words(X, words, kept, space)
             for row in kept[refused].tolist():
                 bad.found[row] = (o.text_column[0], _full(o.n_features), "")
             kept = kept[~refused]
@@ -107,11 +107,13 @@ class TableRows:
                 X, kept = X[:n_before], kept[:n_before]
         batch = None
         if len(kept):
+            n_before_embedding = X.shape[1]
             X = X if embedding is None else with_block(X, embedding[kept])
             batch = Batch(
                 X=X,
                 y=labels.of_rows(y, kept),
                 sample_weight=None if weights is None else weights[kept],
+                feature_names=self._names(names, len(kept), n_before_embedding),
             )
         return batch, _problems(block, bad, file)
 
@@ -130,14 +132,35 @@ class TableRows:
             block[:, j] = numbers(columns[name], name, bad)
         return block
 
+    def _names(
+        self, words: list[dict[int, list[str]]] | None, n_rows: int, embedding_begins: int
+    ) -> list[dict[int, str]] | None:
+        """Return what the features of each row are called, if that is asked for."""
+        o = self.options
+        if not o.keep_names:
+            return None
+        columns = dict(enumerate(o.numeric_columns))
+        if o.embedding_columns:
+            listed = [f"{o.embedding_columns[0]}[{i}]" for i in range(o.embedding_width or 0)]
+            block = listed if o.embedding_is_list else o.embedding_columns
+            columns |= dict(enumerate(block, embedding_begins))
+        n = len(o.numeric_columns)
+        return [
+            {**columns, **{n + column: name for column, name in row.items()}}
+            for row in (joined_names(words) or [{}] * n_rows)[:n_rows]
+        ]
+
     def _with_words(
         self,
         X: NDArray[np.float32],
         words: list[TextColumn],
         kept: NDArray[np.int64],
         space: FeatureSpace,
-    ) -> tuple[Any, NDArray[np.bool_]]:
-        """Put the features of words behind the columns of numbers; say which rows have no room."""
+    ) -> tuple[Any, NDArray[np.bool_], list[dict[int, list[str]]] | None]:
+        """Put the features of words behind the columns of numbers.
+
+        Says which rows have no room, and what the words of the others are if names are kept.
+        """
         o = self.options
         columns = []
         for name, column in zip(o.text_column, words, strict=True):
@@ -146,13 +169,13 @@ class TableRows:
                 text = text.lowered()
             prefix = f"{name}^" if len(words) > 1 else ""
             columns.append((text.offsets, text.data, prefix))
-        indptr, indices, values, status = encode_words(space, columns, o.ngrams)
+        indptr, indices, values, status, names = encode_words(space, columns, o.ngrams)
         refused = status != 0
         if X.shape[1]:
             indptr, indices, values = _behind(X[~refused], indptr, indices, values)
         n_features = X.shape[1] + o.n_features
         rows = sparse_rows(indptr, indices, values, n_features)
-        return rows.toarray() if o.dense else rows, refused
+        return rows.toarray() if o.dense else rows, refused, names
 
 
 def _make_labels(options: RowOptions) -> Labels | ListedLabels:
