@@ -7,6 +7,7 @@ import pytest
 from command_line import run
 
 import recalltree
+from recalltree.estimators.base import CLASSIFIERS
 from recalltree.readers import open_rows
 from recalltree.training import learn_from
 
@@ -90,11 +91,33 @@ def test_train_evaluate_predict_explain(format, tmp_path):
     assert explanations.count("candidates, 3 best") == 200
 
 
-def test_the_command_learns_what_python_learns(tmp_path):
+@pytest.mark.parametrize("algorithm", ["recall-tree", "one-against-all"])
+def test_other_algorithms_learn_lists(algorithm, tmp_path):
+    train = write(tmp_path / "train.vw", make_rows(1500), "vw")
+    model = str(tmp_path / "model.rt")
+    run("train", "-q", "--algorithm", algorithm, train, "-m", model, "--multilabel", "all")
+    found = json.loads(run("evaluate", "-m", model, train, "--json").stdout)
+    assert found["precision@1"] > 0.9
+    assert found["recall@5"] > 0.6
+    assert found["micro_f1"] > 0.6
+    lines = run("predict", "-m", model, train, "--threshold", "0.5", "--labels-only").stdout
+    clf = recalltree.load(model)
+    batches = list(open_rows(train, multilabel="all"))
+    expected = np.concatenate([clf.predict(batch.X).sum(axis=1) for batch in batches])
+    counts = [len(line.split(",")) if line else 0 for line in lines.splitlines()]
+    assert counts == expected.tolist()
+    assert 1 < np.mean(counts) < 3
+    explanations = run("explain", "-m", model, "-k", "3", train).stdout
+    assert explanations.count("candidates, 3 best") == 1500
+
+
+@pytest.mark.parametrize("algorithm", ["one-against-some", "recall-tree", "one-against-all"])
+def test_the_command_learns_what_python_learns(algorithm, tmp_path):
     train = write(tmp_path / "train.vw", make_rows(500), "vw")
     model = str(tmp_path / "model.rt")
-    run(*TRAIN, train, "-m", model, "--multilabel", "all", "--passes", "2", "--seed", "3")
-    clf = recalltree.OneAgainstSomeClassifier(n_passes=2, random_state=3)
+    given = ["--algorithm", algorithm, "--multilabel", "all", "--passes", "2", "--seed", "3"]
+    run("train", "-q", train, "-m", model, *given)
+    clf = CLASSIFIERS[algorithm](n_passes=2, random_state=3)
     for _ in learn_from(clf, open_rows(train, multilabel="all")):
         pass
     (batch,) = open_rows(train, multilabel="all")

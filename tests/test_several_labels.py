@@ -1,6 +1,7 @@
-"""OneAgainstSomeClassifier with several labels per row."""
+"""Estimators with several labels per row: all but LOMTree, which says so."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,7 +11,12 @@ from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
 import recalltree
-from recalltree import LOMTreeClassifier, OneAgainstSomeClassifier, RecallTreeClassifier
+from recalltree import (
+    LOMTreeClassifier,
+    OneAgainstAllClassifier,
+    OneAgainstSomeClassifier,
+    RecallTreeClassifier,
+)
 from recalltree.metrics import precision_at_k, precision_at_k_scorer, recall_at_k
 
 N_LABELS, N_WORDS = 30, 200
@@ -44,10 +50,21 @@ def states_are_equal(a, b):
     return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
-@pytest.fixture(scope="module")
-def learned():
+#: One of each kind of model that learns lists.
+KINDS = {
+    "one-against-some": OneAgainstSomeClassifier,
+    "recall-tree": RecallTreeClassifier,
+    "path-features": partial(RecallTreeClassifier, path_features="path", count_decay=1000),
+    "one-against-all": OneAgainstAllClassifier,
+    "negative-samples": partial(OneAgainstAllClassifier, negative_samples=8, random_state=0),
+}
+each = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+
+
+@pytest.fixture(scope="module", params=KINDS.values(), ids=KINDS)
+def learned(request):
     X, lists = topics(1500)
-    return OneAgainstSomeClassifier(random_state=0).fit(X, named(lists))
+    return request.param(random_state=0).fit(X, named(lists))
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +99,12 @@ def as_polars(lists):
     ],
     ids=["sets", "arrays", "arrow", "pandas", "polars", "csr", "dense", "csc"],
 )
-def test_every_kind_of_labels_makes_the_same_model(kind):
+@each
+def test_every_kind_of_labels_makes_the_same_model(kind, make):
     X, lists = topics(200)
-    expected = OneAgainstSomeClassifier(random_state=0).fit(X, lists)
+    expected = make(random_state=0).fit(X, lists)
     assert len(expected.classes_) == N_LABELS
-    clf = OneAgainstSomeClassifier(random_state=0).fit(X, kind(lists))
+    clf = make(random_state=0).fit(X, kind(lists))
     np.testing.assert_array_equal(clf.classes_, np.arange(N_LABELS))
     assert states_are_equal(clf, expected)
 
@@ -102,11 +120,12 @@ def test_labels_are_found(learned, held_out):
     assert (probabilities.sum(axis=1) > 1).any()  # each by itself
 
 
-def test_several_labels_are_learned_better_together_than_one_of_each():
+@each
+def test_several_labels_are_learned_better_together_than_one_of_each(make):
     X, lists = topics(1500)
     X_test, y_test = topics(500, seed=1)
-    together = OneAgainstSomeClassifier(random_state=0).fit(X, lists)
-    first = OneAgainstSomeClassifier(random_state=0).fit(X, [row[0] for row in lists])
+    together = make(random_state=0).fit(X, lists)
+    first = make(random_state=0).fit(X, [row[0] for row in lists])
     found = [recall_at_k(y_test, clf.predict_topk(X_test, 3)[0], 3) for clf in (together, first)]
     assert found[0] > found[1] + 0.02
 
@@ -117,7 +136,7 @@ def test_probabilities_are_calibrated(learned, held_out):
     true = MultiLabelBinarizer(classes=learned.classes_).fit_transform(y)
     bins = np.minimum((10 * said).astype(int), 9)
     error = sum(abs((said - true)[bins == b].sum()) for b in range(10)) / said.size
-    assert error < 0.02
+    assert error < (0.02 if isinstance(learned, OneAgainstSomeClassifier) else 0.03)
     confident = said > 0.6
     assert confident.sum() > 200
     assert abs(said[confident].mean() - true[confident].mean()) < 0.1
@@ -143,19 +162,21 @@ def test_a_threshold_chooses_the_labels(learned, held_out):
             learned.predict(X, threshold=wrong)
 
 
-def test_scikit_learn_selects_by_precision():
+@each
+def test_scikit_learn_selects_by_precision(make):
     X, lists = topics(300)
-    clf = OneAgainstSomeClassifier(random_state=0)
+    clf = make(random_state=0)
     y = MultiLabelBinarizer().fit_transform(lists)
     scores = cross_val_score(clf, X, y, scoring=precision_at_k_scorer(1), cv=3)
     assert scores.min() > 0.3
     np.testing.assert_array_equal(cross_val_score(clf, X, y, cv=3), scores)
 
 
-def test_dense_labels_are_predicted_dense(tmp_path):
+@each
+def test_dense_labels_are_predicted_dense(tmp_path, make):
     X, lists = topics(200)
     dense = indicator(lists).toarray()
-    clf = OneAgainstSomeClassifier(random_state=0).fit(X, dense)
+    clf = make(random_state=0).fit(X, dense)
     assert isinstance(clf.predict(X), np.ndarray)
     assert clf.predict(X).dtype == dense.dtype
     clf.save(tmp_path / "model.rt")
@@ -165,10 +186,11 @@ def test_dense_labels_are_predicted_dense(tmp_path):
     assert not hasattr(clf.fit(X, [row[0] for row in lists]), "dense_labels_")
 
 
-def test_more_labels_come_with_more_rows():
+@each
+def test_more_labels_come_with_more_rows(make):
     X, lists = topics(600, least=0)
     y = named(lists)
-    clf = OneAgainstSomeClassifier()
+    clf = make()
     for begin in range(0, 600, 50):
         clf.partial_fit(X[begin : begin + 50], y[begin : begin + 50])
     assert clf.n_examples_ == sum(len(row) > 0 for row in y)  # rows without labels are skipped
@@ -177,19 +199,20 @@ def test_more_labels_come_with_more_rows():
     assert clf.classes_.tolist() == [*before, "new", "newer"]
     clf.partial_fit(X[:2], ["t01", "t02"])  # one each
     assert clf.n_examples_ == sum(len(row) > 0 for row in y) + 4
-    at_once = OneAgainstSomeClassifier().partial_fit(X, y)
-    piecewise = OneAgainstSomeClassifier()
+    at_once = make().partial_fit(X, y)
+    piecewise = make()
     for rows in np.array_split(np.arange(600), 7):
         piecewise.partial_fit(X[rows], [y[i] for i in rows])
     assert states_are_equal(at_once, piecewise)
 
 
 @pytest.mark.parametrize("mmap", [False, True])
-def test_models_go_on_from_files_bit_for_bit(tmp_path, mmap):
+@each
+def test_models_go_on_from_files_bit_for_bit(tmp_path, mmap, make):
     X, lists = topics(400)
     y = named(lists)
-    whole = OneAgainstSomeClassifier().partial_fit(X, y)
-    half = OneAgainstSomeClassifier().partial_fit(X[:200], y[:200])
+    whole = make().partial_fit(X, y)
+    half = make().partial_fit(X[:200], y[:200])
     half.save(tmp_path / "half.rt")
     resumed = recalltree.load(tmp_path / "half.rt", mmap=mmap)
     np.testing.assert_array_equal(resumed.predict_proba(X[:9]), half.predict_proba(X[:9]))
@@ -199,8 +222,9 @@ def test_models_go_on_from_files_bit_for_bit(tmp_path, mmap):
     assert states_are_equal(resumed.partial_fit(X[200:], y[200:]), whole)
 
 
-def test_a_model_of_few_rows_with_many_labels_is_saved(tmp_path):
-    clf = OneAgainstSomeClassifier().partial_fit([[1.0, 0.0]], [["a", "b", "c"]])
+@each
+def test_a_model_of_few_rows_with_many_labels_is_saved(tmp_path, make):
+    clf = make().partial_fit([[1.0, 0.0]], [["a", "b", "c"]])
     clf.save(tmp_path / "model.rt")
     again = recalltree.load(tmp_path / "model.rt")
     assert sorted(again.predict_topk([[1.0, 0.0]], 3)[0][0]) == ["a", "b", "c"]
@@ -213,39 +237,43 @@ def test_small_models_predict_the_same(learned, held_out):
     assert small.compact_report_.error_before == 1 - learned.score(X, y)
 
 
-def test_a_list_of_one_is_a_label():
+@each
+def test_a_list_of_one_is_a_label(make):
     X, lists = topics(300)
     y = [NAMES[row[0]] for row in lists]
-    labels = OneAgainstSomeClassifier(random_state=0, n_passes=2).fit(X, y)
-    ones = OneAgainstSomeClassifier(random_state=0, n_passes=2).fit(X, [[label] for label in y])
+    labels = make(random_state=0, n_passes=2).fit(X, y)
+    ones = make(random_state=0, n_passes=2).fit(X, [[label] for label in y])
     np.testing.assert_array_equal(ones.predict_topk(X, 1)[0][:, 0], labels.predict(X))
     np.testing.assert_array_equal(ones.candidates(X).toarray(), labels.candidates(X).toarray())
     assert ones.progressive_error_ == labels.progressive_error_
 
 
-def test_rows_of_weight_zero_are_as_good_as_absent():
+@each
+def test_rows_of_weight_zero_are_as_good_as_absent(make):
     X, lists = topics(300)
     y = named(lists)
     weights = np.arange(300) % 3
     kept = np.flatnonzero(weights)
-    clf = OneAgainstSomeClassifier(random_state=0).fit(X, y, sample_weight=weights)
-    alone = OneAgainstSomeClassifier(random_state=0)
+    clf = make(random_state=0).fit(X, y, sample_weight=weights)
+    alone = make(random_state=0)
     alone.fit(X[kept], [y[i] for i in kept], sample_weight=weights[kept])
     assert states_are_equal(clf, alone)
 
 
-def test_early_stopping_measures_the_best_label():
-    X, lists = topics(60)
-    clf = OneAgainstSomeClassifier(early_stopping=True, validation_fraction=0.3, random_state=0)
+@each
+def test_early_stopping_measures_the_best_label(make):
+    X, lists = topics(200)
+    clf = make(early_stopping=True, validation_fraction=0.3, random_state=0)
     clf.fit(X, named(lists))
     assert 0 < clf.validation_errors_[-1] < 0.6
 
 
 @pytest.mark.parametrize("n_jobs", [2, 4])
-def test_threads_learn_lists(n_jobs):
+@each
+def test_threads_learn_lists(n_jobs, make):
     X, lists = topics(1000)
     y = named(lists)
-    clf = OneAgainstSomeClassifier(random_state=0, n_jobs=n_jobs, n_passes=2).fit(X, y)
+    clf = make(random_state=0, n_jobs=n_jobs, n_passes=2).fit(X, y)
     assert clf.n_examples_ == 2000
     assert clf.score(X, y) > 0.8
 
@@ -261,10 +289,11 @@ def test_dense_rows_and_a_memory_budget_take_lists():
     assert small.score(X, y) > 0.3
 
 
-def test_a_model_of_labels_refuses_lists():
+@each
+def test_a_model_of_labels_refuses_lists(make):
     X, lists = topics(50)
     one = [row[0] for row in lists]
-    clf = OneAgainstSomeClassifier().partial_fit(X, one)
+    clf = make().partial_fit(X, one)
     with pytest.raises(ValueError, match="call fit to begin anew with lists"):
         clf.partial_fit(X, lists)
     with pytest.raises(ValueError, match="learned one label for each row and answers with one"):
@@ -273,15 +302,15 @@ def test_a_model_of_labels_refuses_lists():
     assert clf.fit(X, lists).predict(X).shape == (50, N_LABELS)
 
 
-@pytest.mark.parametrize("Classifier", [RecallTreeClassifier, LOMTreeClassifier])
-def test_others_say_who_learns_lists(Classifier):
+def test_lom_tree_says_who_learns_lists():
     X, lists = topics(50)
     for y in (named(lists), indicator(lists)):
-        with pytest.raises(ValueError, match="OneAgainstSomeClassifier learns several"):
-            Classifier().fit(X, y)
+        with pytest.raises(ValueError, match="OneAgainstAllClassifier learn several"):
+            LOMTreeClassifier().fit(X, y)
 
 
-def test_nothing_to_learn_is_an_error():
+@each
+def test_nothing_to_learn_is_an_error(make):
     X, _ = topics(5)
     with pytest.raises(ValueError, match="has a label"):
-        OneAgainstSomeClassifier().fit(X, [[], [], [], [], []])
+        make().fit(X, [[], [], [], [], []])

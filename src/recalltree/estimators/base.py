@@ -101,9 +101,9 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         X : array-like, sparse matrix or data frame of shape (n, n_features)
             Dense X makes dense rows of weights, sparse X sparse ones.
         y : array-like of shape (n,)
-            Labels: strings, integers, booleans, or floats with integral values. Of
-            `OneAgainstSomeClassifier` also lists of them: an indicator of shape (n, n_labels),
-            sparse or dense, n lists or sets, or a list column. Rows without labels are skipped.
+            Labels: strings, integers, booleans, or floats with integral values. Of all but
+            `LOMTreeClassifier` also lists of them: an indicator of shape (n, n_labels), sparse or
+            dense, n lists or sets, or a list column. Rows without labels are skipped.
         sample_weight : array-like of shape (n,), default=None
             Importance of each example; one of weight 0 is as good as absent.
 

@@ -51,7 +51,10 @@ def check_labels(y: Any, *, learns_lists: bool, name: str) -> NDArray[Any] | Lab
     except ValueError as error:
         if not has_lists:
             raise
-        hint = f"{name} learns one label for each row; OneAgainstSomeClassifier learns several."
+        hint = (
+            f"{name} learns one label for each row; OneAgainstSomeClassifier, RecallTreeClassifier "
+            "and OneAgainstAllClassifier learn several."
+        )
         raise ValueError(f"{error} {hint}") from error
 
 

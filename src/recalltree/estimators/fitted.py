@@ -36,7 +36,6 @@ class Fitted:
     container: Container | None = None
 
     @property
-    def marginals(self) -> tuple[float, float] | None:
-        """How shares become marginal probabilities; None unless rows have lists of labels."""
-        numbers: tuple[float, float] | None = getattr(self.core, "marginals", None)
-        return numbers
+    def has_lists(self) -> bool:
+        """Whether rows have lists of labels."""
+        return bool(self.core.has_lists)

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recalltree._core import MappedOneAgainstSome, OneAgainstSome
-from recalltree.estimators.base import OnlineClassifier, as_limit
+from recalltree.estimators.base import as_limit
 from recalltree.estimators.constraints import constraints_of
-from recalltree.estimators.examples import check_labels
 from recalltree.estimators.fitted import Fitted
-from recalltree.label_lists import LabelLists, are_label_lists
-from recalltree.metrics.at_k import precision_at_k
+from recalltree.estimators.list_classifier import ListClassifier
+from recalltree.estimators.probabilities import marginal
 from recalltree.model_file.model import Model
 from recalltree.parameters import ONE_AGAINST_SOME, defaults_of
 from recalltree.validation import Matrix, is_sparse
@@ -22,7 +21,7 @@ from recalltree.validation import Matrix, is_sparse
 _DEFAULT = defaults_of(ONE_AGAINST_SOME)
 
 
-class OneAgainstSomeClassifier(OnlineClassifier):
+class OneAgainstSomeClassifier(ListClassifier):
     """One-against-some: one-against-all's accuracy with work that does not grow with the classes.
 
     Every key of an example keeps a histogram of the labels that it was seen with. A key is a
@@ -257,57 +256,6 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         self.cells_read = cells_read
         self.n_dense_features = n_dense_features
 
-    # --- several labels per row --------------------------------------------------------------
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        super()._fit(X, y, sample_weight)
-        self._note_kind(y)
-
-    def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first_pass: bool) -> None:
-        is_first = not hasattr(self, "_fitted")
-        super()._learn(X, y, classes, sample_weight, first_pass=first_pass)
-        if is_first:
-            self._note_kind(y)
-
-    def _note_kind(self, y: Any) -> None:
-        if isinstance(y, np.ndarray) and are_label_lists(y) and y.ndim == 2:
-            self.dense_labels_ = True  # and so will predictions be
-
-    def _check_labels(self, y: Any, fitted: Fitted | None) -> NDArray[Any] | LabelLists:
-        labels = check_labels(y, learns_lists=True, name=type(self).__name__)
-        if fitted is None or fitted.core.n_examples == 0:
-            return labels
-        if fitted.marginals is None and isinstance(labels, LabelLists):
-            raise ValueError(
-                "y has lists of labels, and this model learned one label for each row: give one, "
-                "or call fit to begin anew with lists."
-            )
-        if fitted.marginals is not None and not isinstance(labels, LabelLists):
-            return LabelLists(labels, np.arange(len(labels) + 1))
-        return labels
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy; of lists of labels, the precision of the best label (P@1).
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-        y : array-like of shape (n,), or lists of labels
-        sample_weight : array-like of shape (n,), default=None
-
-        Returns
-        -------
-        float
-        """
-        if self._check_fitted().marginals is None:
-            return float(super().score(X, y, sample_weight))
-        return precision_at_k(y, self.predict_topk(X, k=1)[0], 1, sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
-
     def _own_config(self) -> dict[str, Any]:
         return {
             "keys": self.keys,
@@ -376,6 +324,11 @@ class OneAgainstSomeClassifier(OnlineClassifier):
         self, fitted: Fitted, scores: NDArray[np.float32], best: NDArray[np.float32]
     ) -> NDArray[np.float64]:
         return np.exp(scores.astype(np.float64) - best.astype(np.float64))
+
+    def _marginals(
+        self, fitted: Fitted, scores: NDArray[np.float32], shares: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        return marginal(fitted.core.marginals, shares)
 
     def _scores_per_row(self, core: Any) -> int:
         # Cells name as many as votes do.

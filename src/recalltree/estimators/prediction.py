@@ -16,7 +16,6 @@ from scipy.sparse import csr_array
 from recalltree.estimators.fitted import Fitted
 from recalltree.estimators.probabilities import (
     fill_up,
-    marginal,
     normalise,
     row_max,
     row_sum,
@@ -86,7 +85,7 @@ class Predictions(metaclass=ABCMeta):
             a dense array if y was one.
         """
         fitted, matrix, n_threads = self._check_new(X)
-        if fitted.marginals is not None:
+        if fitted.has_lists:
             return self._label_sets(fitted, matrix, n_threads, threshold)
         if threshold is not None:
             raise ValueError(
@@ -133,7 +132,8 @@ class Predictions(metaclass=ABCMeta):
                 found = ids >= 0
                 values = self._link(fitted, top_scores[found], best[found])
                 shares = values / np.repeat(sums, found.sum(axis=1))
-                probabilities[start:stop][found] = _by_itself(fitted, shares)
+                values = self._by_itself(fitted, top_scores[found], shares)
+                probabilities[start:stop][found] = values
                 class_ids[start:stop] = ids
             if (class_ids[:, -1] < 0).any():
                 class_ids = fill_up(class_ids, self._classes_by_frequency(fitted))
@@ -144,8 +144,8 @@ class Predictions(metaclass=ABCMeta):
 
         The score of each candidate goes through the link of the loss, and the results are divided
         by their sum; classes that are no candidates have probability 0. The largest probability of
-        a row is that of the label that ``predict`` returns. With lists of labels, these shares
-        become marginal probabilities, each between 0 and 1: see ``docs/algorithm.md``.
+        a row is that of the label that ``predict`` returns. With lists of labels, probabilities are
+        marginal ones, each between 0 and 1: see ``docs/algorithm.md``.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class Predictions(metaclass=ABCMeta):
         self, fitted: Fitted, indptr: NDArray[np.int64], scores: NDArray[np.float32]
     ) -> NDArray[np.float64]:
         shares = normalise(indptr, self._link_of_rows(fitted, indptr, scores), scores)
-        return _by_itself(fitted, shares)
+        return self._by_itself(fitted, scores, shares)
 
     def _label_sets(
         self, fitted: Fitted, matrix: Matrix, n_threads: int, threshold: float | None
@@ -245,6 +245,18 @@ class Predictions(metaclass=ABCMeta):
         """
         return sigmoid(scores, best, LOSSES[fitted.config["loss"]].link_scale)
 
+    def _by_itself(
+        self, fitted: Fitted, scores: NDArray[np.float32], shares: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return marginal probabilities if rows have lists of labels, otherwise the shares."""
+        return self._marginals(fitted, scores, shares) if fitted.has_lists else shares
+
+    def _marginals(
+        self, fitted: Fitted, scores: NDArray[np.float32], shares: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the probability of each label by itself: independent binary models know it."""
+        return sigmoid(scores, np.zeros(1), LOSSES[fitted.config["loss"]].link_scale)
+
     def _link_of_rows(
         self, fitted: Fitted, indptr: NDArray[np.int64], scores: NDArray[np.float32]
     ) -> NDArray[np.float64]:
@@ -262,11 +274,6 @@ class Predictions(metaclass=ABCMeta):
         size = max(1, _BLOCK_SCORES // self._scores_per_row(fitted.core))
         for start in range(0, matrix.shape[0], size):
             yield start, min(start + size, matrix.shape[0])
-
-
-def _by_itself(fitted: Fitted, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return marginal probabilities if rows have lists of labels, otherwise the shares."""
-    return shares if fitted.marginals is None else marginal(fitted.marginals, shares)
 
 
 def _csr(

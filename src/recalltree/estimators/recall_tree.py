@@ -11,6 +11,7 @@ from recalltree._core import MappedRecallTree, RecallTree
 from recalltree.estimators.base import as_limit
 from recalltree.estimators.constraints import constraints_of
 from recalltree.estimators.fitted import Fitted
+from recalltree.estimators.list_classifier import ListClassifier
 from recalltree.estimators.tree_classifier import TreeClassifier
 from recalltree.parameters import RECALL_TREE, defaults_of
 from recalltree.tree import RecallTreeView
@@ -18,7 +19,7 @@ from recalltree.tree import RecallTreeView
 _DEFAULT = defaults_of(RECALL_TREE)
 
 
-class RecallTreeClassifier(TreeClassifier):
+class RecallTreeClassifier(ListClassifier, TreeClassifier):
     """The Recall Tree: online classification at a cost logarithmic in the number of classes.
 
     A binary tree is grown while learning. Each example is routed down to the node where a few
