@@ -71,7 +71,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         choices=NAMES,
         help=f"of those of the experiment: {', '.join(NAMES)}",
     )
-    add("--variants", nargs="+", metavar="V", help="of an ablation, path-features, vowpal: these")
+    add(
+        "--variants",
+        nargs="+",
+        metavar="V",
+        help="of an ablation, path-features, sharding, vowpal: these",
+    )
     add("--again", action="store_true", help="also do what is already done")
     add("--jobs", type=int, default=1, metavar="N", help="units at a time, each a process [1]")
     for field in fields(Budget):

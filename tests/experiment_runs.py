@@ -27,6 +27,8 @@ SHORT_RUNS = {
     "late-classes": "--sets generated-dense --rows 600 --test-rows 500 --seeds 2",
     "drift": "--sets generated-dense --rows 600 --seeds 1",
     "memory-budget": "--sets generated-sparse --rows 1500 --test-rows 200 --seeds 1",
+    "sharding": "--sets generated-dense generated-sparse --rows 700 --test-rows 100 --seeds 1 "
+    "--variants 1x1 2x1 8x3 8x10-mass",
     "scaling": "--sets generated-sparse documents --rows 600 --max-classes 1000",
     "one-against-some-ablation": "--sets generated-dense generated-sparse --rows 250 "
     "--test-rows 50 --seeds 1",

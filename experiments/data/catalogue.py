@@ -125,6 +125,12 @@ SETS = {
             _stand_in("wikipassage", is_small=False),
         ),
         Entry(
+            "passages",
+            "from which of 17,000 articles is the passage, by its embedding",
+            "DIR/passages/{embeddings.i8.npy,text.tsv}.zst",
+            _stand_in("passages", is_small=False),
+        ),
+        Entry(
             "wikitext",
             "the next of 80,000 words; stands in for ltcb",
             "DIR/wikitext/{ids.u32.zst,vocab.txt}",

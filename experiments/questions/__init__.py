@@ -16,6 +16,7 @@ from experiments.questions import (
     online,
     path_features,
     scaling,
+    sharding,
     table2,
     theory,
     vowpal,
@@ -38,6 +39,7 @@ EXPERIMENTS = {
         drift,
         memory_budget,
         scaling,
+        sharding,
         one_against_some_ablation,
     )
 }

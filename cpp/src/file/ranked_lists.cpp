@@ -95,10 +95,13 @@ RankedLists rank_lists(const CountedLists& lists, std::span<const std::uint32_t>
   }
   for (std::size_t k = 0; k < keys.size(); ++k)
     std::sort(entries.data() + ranked.offsets[k], entries.data() + ranked.offsets[k + 1], before);
-  for (const Entry& entry : entries) {
-    ranked.rows.push_back(entry.row);
-    ranked.roots.push_back(std::sqrt(entry.count));
-    if (has_weights) ranked.weights.push_back(entry.weight);
+  ranked.rows.resize(entries.size());
+  ranked.roots.resize(entries.size());
+  if (has_weights) ranked.weights.resize(entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    ranked.rows[i] = entries[i].row;
+    ranked.roots[i] = std::sqrt(entries[i].count);
+    if (has_weights) ranked.weights[i] = entries[i].weight;
   }
   return ranked;
 }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recalltree._core import draw_cells
 from recalltree.merging.labels import Matched
 from recalltree.merging.pairs import OFFSET
-from recalltree.merging.plan import Fading, Plan, State, sum_up
+from recalltree.merging.plan import Fading, Plan, State, aligned_zeros, sum_up
 from recalltree.merging.weights import merge_vectors
 
 _WHITENING = (
@@ -27,11 +28,16 @@ def merge_cells(plan: Plan, fading: Fading) -> State:
         name: array for name, array in plan.base.model.state.items() if name.startswith(_FIRST_ROWS)
     }
     bias, squares = merge_vectors(
-        plan, "class_vectors.bias", "class_vectors.accumulators", classes, offset=OFFSET
+        plan,
+        "class_vectors.bias",
+        "class_vectors.accumulators",
+        classes,
+        rule=plan.rules.votes,
+        offset=OFFSET,
     )
     vectors = _merge_vectors(plan, classes, fading)
     means = vectors[:, : vectors.shape[1] // 2]
-    norms = np.sqrt(np.einsum("ij,ij->i", means, means))
+    norms = np.sqrt(np.einsum("ij,ij->i", means, means))  # without a copy of the means
     rows = sum_up(plan, "class_vectors.n_rows", classes)
     state |= {
         "class_vectors.mean_scale": plan.base["class_vectors.mean_scale"],
@@ -54,12 +60,12 @@ def merge_cells(plan: Plan, fading: Fading) -> State:
     return state | drawn
 
 
-def _merge_vectors(plan: Plan, classes: Matched, fading: Fading) -> np.ndarray:
+def _merge_vectors(plan: Plan, classes: Matched, fading: Fading) -> NDArray[np.float32]:
     """Add up the sums of rows, and merge the weights beside them."""
     name = "class_vectors.vectors"
     width = plan.base["whitening.mean"].size
-    merged = np.zeros((classes.size, 2 * width), dtype=np.float32)
-    step = max(1, (1 << 20) // (width * len(plan.sources)))
+    merged = aligned_zeros((classes.size, 2 * width))
+    step = max(1, (1 << 18) // (width * len(plan.sources)))
     inverse = [classes.inverse(i) for i in range(len(plan.sources))]
     for low in range(0, classes.size, step):
         high = min(classes.size, low + step)

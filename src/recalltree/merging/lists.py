@@ -16,7 +16,7 @@ from recalltree.merging.labels import Matched
 from recalltree.merging.plan import Plan
 
 #: Numbers that are joined at a time, in all models together.
-_TOGETHER = 1 << 20
+_TOGETHER = 1 << 18
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from recalltree.merging.one_against_all import merge_one_against_all
 from recalltree.merging.one_against_some import merge_one_against_some
 from recalltree.merging.plan import Plan, State
 from recalltree.merging.recall_tree import merge_recall_tree
-from recalltree.merging.rules import RULES
+from recalltree.merging.rules import rules_of
 from recalltree.merging.sources import Source, empty_source, open_source
 from recalltree.model_file.model import Model
-from recalltree.parameters import DEFAULT_MERGE_RULE
+from recalltree.parameters import DEFAULT_MERGE_RULE, MERGE_RULES
 from recalltree.validation import count_threads
 
 _ALGORITHMS: dict[str, Callable[[Plan, Matched | None], State]] = {
@@ -44,7 +44,7 @@ def merge(
         Fitted models of one algorithm with the same parameters, or their files.
     base : estimator or path-like, default=None
         The model from which all of them went on. None: they began with nothing.
-    rule : {"replay", "mass", "root", "mean", "sum"}, default="replay"
+    rule : {"auto", "replay", "root", "mass", "mean", "sum"}, default="auto"
         How the weights that several models learned become one.
     n_jobs : int, default=None
         Threads. None is 1; -1 is one for each core.
@@ -78,8 +78,8 @@ def merge(
         )
     if not models:
         raise ValueError("models is empty; give one model at least.")
-    if rule not in RULES:
-        raise ValueError(f"rule={rule!r}: it must be one of {', '.join(RULES)}.")
+    if rule not in MERGE_RULES:
+        raise ValueError(f"rule={rule!r}: it must be one of {', '.join(MERGE_RULES)}.")
     opened = [open_source(given, f"models[{i}]") for i, given in enumerate(models)]
     given_base = None if base is None else open_source(base, "base")
     check_agreement(given_base, opened)
@@ -90,7 +90,7 @@ def _merge(models: list[Source], base: Source | None, rule: str, n_threads: int)
     like = models[0] if base is None else base
     before = empty_source(like) if base is None else base
     labels, classes = match_labels([before, *models])
-    plan = Plan(before, models, classes, RULES[rule], n_threads)
+    plan = Plan(before, models, classes, rules_of(rule, like.model.algorithm), n_threads)
     features, extra = merge_features([before, *models])
     state = _ALGORITHMS[like.model.algorithm](plan, features)
     attributes = {**like.model.attributes, "curve": before.model.attributes.get("curve", [])}

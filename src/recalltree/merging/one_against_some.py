@@ -11,13 +11,10 @@ from recalltree.merging.forest import merge_forest
 from recalltree.merging.labels import Matched
 from recalltree.merging.pairs import OFFSET, merge_pairs, rank_features
 from recalltree.merging.plan import Fading, Plan, State, everything, sum_up
-from recalltree.merging.rules import RULES
 from recalltree.merging.weights import merge_vectors, merge_weights
 
 #: What AdaGrad adds to the sums of votes and of marginals, as in the core.
 _OFFSET_OF_VOTES = 0.1
-#: Numbers that every row teaches: all models learned the same, so that they are averaged.
-SHARED_RULE = "mass"
 
 
 def merge_one_against_some(plan: Plan, features: Matched | None) -> State:
@@ -75,7 +72,7 @@ def _merge_vote_weights(
         weights,
         squares,
         matched,
-        rule=RULES[SHARED_RULE],
+        rule=plan.rules.votes,
         offset=_OFFSET_OF_VOTES,
         missing=1.0,
     )
@@ -85,7 +82,12 @@ def _merge_vote_weights(
 def _merge_classes(plan: Plan, fading: Fading) -> State:
     sums = sum_up(plan, "classes.sums", plan.classes, fading)
     bias, squares = merge_vectors(
-        plan, "classes.bias", "classes.bias_accumulators", plan.classes, offset=OFFSET
+        plan,
+        "classes.bias",
+        "classes.bias_accumulators",
+        plan.classes,
+        rule=plan.rules.votes,
+        offset=OFFSET,
     )
     roots = np.sqrt(sums[:, 0].astype(np.float32))
     order = np.argsort(-roots, kind="stable")[: int(plan.config["max_labels"])]
@@ -113,16 +115,16 @@ def _merge_numbers(
 ) -> NDArray[np.float32]:
     """Merge numbers that are each followed by AdaGrad's sum."""
     found = [source.model.state.get(name, begin).astype(np.float64) for source in plan.sources]
-    base, rule = found[0], RULES[SHARED_RULE]
-    squares = base[1::2]
+    base, rule = found[0], plan.rules.votes
+    squares = base[1::2] + _OFFSET_OF_VOTES
     total, moved = np.zeros_like(squares), np.zeros_like(squares)
     for model, share in zip(found[1:], plan.shares, strict=True):
-        gain = np.maximum(model[1::2] - squares, 0.0)
+        gain = np.maximum(model[1::2] - base[1::2], 0.0)
         moved += rule.importance(squares, gain, share) * (model[::2] - base[::2])
         total += gain
     merged = base.copy()
     merged[::2] = base[::2] + moved / rule.norm(squares, total)
-    merged[1::2] = squares + total
+    merged[1::2] = base[1::2] + total
     merged[0::4] = np.maximum(merged[0::4], least)
     merged[2::4] = np.maximum(merged[2::4], least)
     return merged.astype(np.float32)

@@ -34,7 +34,7 @@ def merge_pairs(plan: Plan, features: Matched | None, fading: Fading) -> State:
             source["pairs.counts"][entries]
             for source, entries in zip(plan.sources, block.entries, strict=True)
         ]
-        learned = merge_entries(plan, "pairs", block, plan.rule, OFFSET)
+        learned = merge_entries(plan, "pairs", block, plan.rules.pairs, OFFSET)
         return [add_counts(block, counts, fading), *learned]
 
     kinds = dict.fromkeys(("pairs.counts", "pairs.weights", "pairs.accumulators"), np.float32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recalltree.merging.labels import Matched
-from recalltree.merging.rules import Floats, Rule
+from recalltree.merging.rules import Floats, Rules
 from recalltree.merging.sources import Source
 
 State = dict[str, NDArray[Any]]
@@ -45,14 +46,14 @@ class Plan:
         From which all models went on; one that has learned nothing if none was given.
     models : list of Source
     classes : Matched
-    rule : Rule
+    rules : Rules
     n_threads : int
     """
 
     base: Source
     models: Sequence[Source]
     classes: Matched
-    rule: Rule
+    rules: Rules
     n_threads: int = 1
 
     @property
@@ -115,6 +116,21 @@ def shares(gains: Sequence[float]) -> list[float]:
     """
     total = sum(gains)
     return [gain / total if total > 0 else 1.0 / len(gains) for gain in gains]
+
+
+def aligned_zeros(shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return zeros at a multiple of 64 bytes: the core uses such rows where they lie.
+
+    Examples
+    --------
+    >>> from recalltree.merging.plan import aligned_zeros
+    >>> aligned_zeros((3, 16)).ctypes.data % 64
+    0
+    """
+    n = math.prod(shape)
+    room = np.zeros(n + 16, dtype=np.float32)
+    start = -room.ctypes.data % 64 // 4
+    return room[start : start + n].reshape(shape)
 
 
 def sum_up(plan: Plan, name: str, matched: Matched, fading: Fading | None = None) -> Floats:

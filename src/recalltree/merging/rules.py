@@ -6,6 +6,11 @@ it; G are AdaGrad's sums of squared gradients, g = G - G0 what a model added to 
     w = w0 + (sum of a d) / c
 
 Each `a` depends on one model, and `c` on sums over the models, so that merging is associative.
+
+AdaGrad steps by g_t / sqrt(G), where G grows by g_t^2. While gradients stay alike, a model that
+adds g moves by 2 (sqrt(G0 + g) - sqrt(G0)) / g times what its gradients add up to. The rule
+"replay" divides steps by this, and takes one step of the gradients of all models together. While G0
+is small that is the rule "root"; while g is small, the sum of the steps.
 """
 
 from __future__ import annotations
@@ -56,6 +61,50 @@ RULES = {
         Rule("sum", lambda G0, g, share: 1.0, lambda G0, g: 1.0),
     )
 }
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which rule is for which weights.
+
+    Attributes
+    ----------
+    pairs : Rule
+        Weights that few rows teach, those of a class and a sparse feature: most of what a model
+        learns of them is learned anew in every round.
+    rows : Rule
+        Dense rows and routers, which many rows teach.
+    votes : Rule
+        Numbers that nearly all rows teach: biases, and how much votes count. Whatever the rule,
+        averages of them would stay behind.
+    """
+
+    pairs: Rule
+    rows: Rule
+    votes: Rule
+
+
+def rules_of(name: str, algorithm: str) -> Rules:
+    """Return the rules that a name of ``MERGE_RULES`` stands for.
+
+    The binary learners of the paper's algorithms step until an example is answered well, and every
+    model does so by itself: sums of their steps go too far.
+
+    Examples
+    --------
+    >>> from recalltree.merging.rules import rules_of
+    >>> rules = rules_of("auto", "one-against-some")
+    >>> rules.pairs.name, rules.rows.name, rules.votes.name
+    ('root', 'replay', 'replay')
+    >>> rules_of("auto", "recall-tree").rows.name
+    'mass'
+    """
+    replay = RULES["replay"]
+    if name != "auto":
+        return Rules(RULES[name], RULES[name], replay)
+    if algorithm == "one-against-some":
+        return Rules(RULES["root"], replay, replay)
+    return Rules(RULES["mass"], RULES["mass"], replay)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def match_trees(plan: Plan, n_roots: int, *, are_routers_alike: bool) -> Matched
     are_routers_alike : bool
         Whether routers at the same place begin alike, as those of trees that vote do. If not, the
         sides of a node mean the same in two models only if the base has its router; what is below
-        another is taken from the model in which most examples reached it.
+        another is taken from the model whose router has learned most.
     """
     left: list[int] = []  # of merged nodes
     right: list[int] = []
@@ -71,43 +71,55 @@ def match_trees(plan: Plan, n_roots: int, *, are_routers_alike: bool) -> Matched
             own[n] = side[above]
         numbers.append(own)
     nodes = Matched(len(parent), numbers)
+    owners = np.full(nodes.size, NOWHERE)
     if not are_routers_alike:
-        nodes = _keep_one_model(plan, nodes, parent)
+        nodes, owners = _keep_one_model(plan, nodes, parent)
     links = [np.array(one, dtype=np.int64) for one in (parent, left, right)]
-    return _number(plan, nodes, *links)
+    return _number(plan, nodes, owners, *links)
 
 
-def _keep_one_model(plan: Plan, nodes: Matched, parent: Sequence[int]) -> Matched:
-    """Leave out what is below a router that models made by themselves, but for one of them."""
+def _keep_one_model(
+    plan: Plan, nodes: Matched, parent: Sequence[int]
+) -> tuple[Matched, NDArray[np.int64]]:
+    """Leave out what is below a router that models made by themselves, but for one of them.
+
+    Returns the nodes, and the model from which each router is taken: -1 if from all.
+    """
     n = nodes.size
     n_base = len(plan.base["tree.left"])
     agreed = np.zeros(n, dtype=bool)  # whether all models mean the same by the node
     agreed[:n_base] = True
     is_open = np.zeros(n, dtype=bool)  # whether sides below the node mean the same
     is_open[nodes.numbers[0]] = plan.base["tree.router"] != NONE
-    totals = np.zeros((len(plan.models), n))
+    # What a router has learned: of a merged model, that of the one from which it was taken.
+    learned = np.full((len(plan.models), n), -1.0)
     for i, model in enumerate(plan.models):
-        totals[i, nodes.numbers[i + 1]] = model["histograms.sums"][:, 0]
+        router = model["tree.router"]
+        has = router != NONE
+        squares = model["routers.bias_accumulators"][router[has].astype(np.int64)]
+        learned[i, nodes.numbers[i + 1][has]] = squares
+    best = learned.argmax(axis=0)
+    is_open |= learned.max(axis=0) < 0.0  # without a router, all models go to the left
     donor = np.full(n, -1)  # which model a node is taken from, below a router of its own
-    best = totals.argmax(axis=0)
     for node in range(n):
         above = parent[node]
         if above < 0 or node < n_base or (agreed[above] and is_open[above]):
             agreed[node] = True
         else:
-            donor[node] = donor[above] if not agreed[above] else best[above]
+            donor[node] = best[above] if agreed[above] else donor[above]
     numbers = [nodes.numbers[0]]
     for i in range(len(plan.models)):
         own = nodes.numbers[i + 1].copy()
         left_out = (donor[own] >= 0) & (donor[own] != i)
         own[left_out] = NOWHERE
         numbers.append(own)
-    return Matched(n, numbers)
+    return Matched(n, numbers), np.where(is_open, NOWHERE, best)
 
 
 def _number(
     plan: Plan,
     nodes: Matched,
+    owners: NDArray[np.int64],
     parent: NDArray[np.int64],
     left: NDArray[np.int64],
     right: NDArray[np.int64],
@@ -129,11 +141,7 @@ def _number(
     for node, above in enumerate(parents.tolist()):
         if above != NONE:
             depth[node] = depth[above] + 1
-    routers = _match_routers(plan, numbers, n)
-    has_router = np.zeros(n, dtype=bool)
-    for own, source in zip(numbers, plan.sources, strict=True):
-        here = (own >= 0) & (source["tree.router"] != NONE)
-        has_router[own[here]] = True
+    routers, has_router = _match_routers(plan, numbers, owners[kept])
     router = np.where(has_router, np.cumsum(has_router) - 1, np.int64(NONE)).astype(np.uint32)
     links = {
         "tree.left": renumber(left),
@@ -145,20 +153,23 @@ def _number(
     return MatchedTrees(Matched(n, numbers), routers, links)
 
 
-def _match_routers(plan: Plan, numbers: list[NDArray[np.int64]], n_nodes: int) -> Matched:
-    """Return rows of routers, in the order of their nodes."""
-    has_router = np.zeros(n_nodes, dtype=bool)
+def _match_routers(
+    plan: Plan, numbers: list[NDArray[np.int64]], owners: NDArray[np.int64]
+) -> tuple[Matched, NDArray[np.bool_]]:
+    """Return rows of routers, in the order of their nodes, and which nodes have one."""
+    has_router = np.zeros(len(owners), dtype=bool)
     for own, source in zip(numbers, plan.sources, strict=True):
         has_router[own[(own >= 0) & (source["tree.router"] != NONE)]] = True
     row = np.cumsum(has_router) - 1
     rows = []
-    for own, source in zip(numbers, plan.sources, strict=True):
+    for i, (own, source) in enumerate(zip(numbers, plan.sources, strict=True)):
         router = source["tree.router"]
         found = np.full(len(source["routers.bias"]), NOWHERE)
         here = (own >= 0) & (router != NONE)
+        here[here] = np.isin(owners[own[here]], [-1, i - 1])
         found[router[here].astype(np.int64)] = row[own[here]]
         rows.append(found)
-    return Matched(int(has_router.sum()), rows)
+    return Matched(int(has_router.sum()), rows), has_router
 
 
 def add_up_histograms(

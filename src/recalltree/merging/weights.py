@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from recalltree.merging.labels import Matched
 from recalltree.merging.lists import Block, Lists, merge_lists
-from recalltree.merging.plan import Plan, State
+from recalltree.merging.plan import Plan, State, aligned_zeros
 from recalltree.merging.rules import Learned, Rule, combine
 
 #: Numbers of dense rows that are merged at a time.
-_TOGETHER = 1 << 20
+_TOGETHER = 1 << 18
 
 
 def merge_weights(
@@ -22,7 +22,6 @@ def merge_weights(
     rows: Matched,
     *,
     features: Matched | None = None,
-    rule: Rule | None = None,
     offset: float = 0.0,
 ) -> State:
     """Return the tensors of merged rows.
@@ -35,17 +34,16 @@ def merge_weights(
         Which row of each model is which.
     features : Matched, default=None
         Of sparse rows, which feature is which; None: the same in all models.
-    rule : Rule, default=None
-        None is that of the plan.
     offset : float, default=0.0
         What AdaGrad adds to its sums.
     """
-    rule = plan.rule if rule is None else rule
+    is_sparse = f"{name}.offsets" in plan.base.model.state
+    rule = plan.rules.pairs if is_sparse else plan.rules.rows
     bias, squares = merge_vectors(
         plan, f"{name}.bias", f"{name}.bias_accumulators", rows, rule=rule, offset=offset
     )
     merged = {f"{name}.bias": bias, f"{name}.bias_accumulators": squares}
-    if f"{name}.offsets" in plan.base.model.state:
+    if is_sparse:
         return {**merged, **_merge_sparse(plan, name, rows, features, rule, offset)}
     weights = f"{name}.weights"
     if f"{name}.accumulators" in plan.base.model.state:
@@ -76,7 +74,7 @@ def merge_vectors(
         The arrays, of one or two dimensions.
     rows : Matched
     rule : Rule, default=None
-        None is that of the plan.
+        None is that for rows.
     offset : float, default=0.0
         What AdaGrad adds to its sums.
     columns : slice, default=None
@@ -84,10 +82,10 @@ def merge_vectors(
     missing : float, default=0.0
         Weights that the base does not have.
     """
-    rule = plan.rule if rule is None else rule
+    rule = plan.rules.rows if rule is None else rule
     of_row = (slice(None) if columns is None else columns,) if plan.base[weights].ndim == 2 else ()
     widths = plan.base[weights][(slice(0, 0), *of_row)].shape[1:]
-    out = np.zeros((rows.size, *widths), dtype=np.float32)
+    out = aligned_zeros((rows.size, *widths))
     sums = np.zeros((rows.size, *plan.base[squares].shape[1:]), dtype=np.float32)
     inverse = [rows.inverse(i) for i in range(len(plan.sources))]
     step = max(1, _TOGETHER // max(1, int(np.prod(widths)) * len(plan.sources)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 #: The rules by name. Steps are differences from the common base, squares AdaGrad's sums of squared
 #: gradients, as far as they were added since.
 MERGE_RULES = {
+    "auto": 'of one-against-some "root" for weights of a class and a sparse feature and "replay" '
+    'for all others, of other algorithms "mass"',
     "replay": "each step divided by the step sizes of its model and taken again with those of all "
     "squares together",
     "mass": "the mean of the steps, weighted by squares",
@@ -14,4 +16,4 @@ MERGE_RULES = {
     "sum": "the sum of the steps",
 }
 
-DEFAULT_MERGE_RULE = "replay"
+DEFAULT_MERGE_RULE = "auto"
