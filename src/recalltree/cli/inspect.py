@@ -47,6 +47,7 @@ def inspect(
     errors and the classes that are confused; it does without.
     """
     from recalltree.inspection import find_class, report_page, summary, tree_text
+    from recalltree.readers.feature_state import names_in_options
 
     if rows and html is None:
         raise click.UsageError(
@@ -73,7 +74,8 @@ def inspect(
                     ctx,
                 )
             evaluation = evaluate_rows(clf, reader, 5, quiet=quiet)
-        _write_page(report_page(clf, evaluation, _title(model)), html, quiet=quiet)
+        names = names_in_options(extra_of(clf).get("rows"))
+        _write_page(report_page(clf, evaluation, _title(model), names), html, quiet=quiet)
     if not (labels or tree or html):
         found_all = {**_file(model), **summary(clf), "rows": _without_state(clf)}
         if as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import re
+from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -14,7 +15,7 @@ from recalltree.inspection.evaluation import Evaluation
 from recalltree.inspection.report_data import pack, report_data, sha256
 
 #: Of the page's script, in the order in which they are joined.
-_SCRIPTS = ("page", "charts", "tree", "cells", "details", "search", "sections", "main")
+_SCRIPTS = ("page", "charts", "tree", "cells", "details", "search", "votes", "sections", "main")
 
 
 def html_report(
@@ -22,6 +23,7 @@ def html_report(
     path: str | os.PathLike[str],
     confusion: Evaluation | tuple[Any, Any] | None = None,
     title: str | None = None,
+    feature_names: Sequence[str] | None = None,
 ) -> Path:
     """Write a page on which to look at a model: one file, which needs no network.
 
@@ -29,9 +31,11 @@ def html_report(
     what recall they have, the progressive error over time, classes that are confused, candidate
     sets, class frequencies, memory; and a box to find a class and the nodes that hold it. Of a
     model with cells a map of the vectors of its classes, on which the classes of a cell stand out.
+    For one-against-some over words, a box to type a row or a word in: who votes for what.
 
     The page stays within some megabytes: of a very large model it draws the 20,000 nodes with the
-    most examples and lists the 100,000 most frequent classes, and says so.
+    most examples, lists the 100,000 most frequent classes, has the votes of the 5,000 most frequent
+    features, and says so.
 
     Parameters
     ----------
@@ -43,6 +47,9 @@ def html_report(
         the same model. None leaves this part out.
     title : str, default=None
         Heading of the page; None is the name of the algorithm.
+    feature_names : sequence of str, default=None
+        Names of the features, such as a vectorizer's ``get_feature_names_out()``. None is
+        ``feature_names_in_``; words of rows that ``recalltree train`` has read need no names.
 
     Returns
     -------
@@ -62,7 +69,8 @@ def html_report(
     '<!DOCTYPE html>'
     """
     target = Path(path)
-    target.write_text(report_page(clf, confusion, title), encoding="utf-8")
+    page = report_page(clf, confusion, title, feature_names)
+    target.write_text(page, encoding="utf-8")
     return target
 
 
@@ -70,6 +78,7 @@ def report_page(
     clf: Any,
     confusion: Evaluation | tuple[Any, Any] | None = None,
     title: str | None = None,
+    feature_names: Sequence[str] | None = None,
 ) -> str:
     """Return the page that ``html_report`` writes.
 
@@ -78,6 +87,7 @@ def report_page(
     clf : fitted estimator
     confusion : (X, y) or Evaluation, default=None
     title : str, default=None
+    feature_names : sequence of str, default=None
         As of ``html_report``.
 
     Returns
@@ -92,7 +102,7 @@ def report_page(
         evaluation = Evaluation(clf).update(*confusion)
     else:
         evaluation = None
-    data = report_data(clf, evaluation)
+    data = report_data(clf, evaluation, feature_names)
     return _page(data, title or data["summary"]["algorithm"])
 
 

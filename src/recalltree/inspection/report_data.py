@@ -6,6 +6,7 @@ import base64
 import gzip
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from recalltree.inspection.evaluation import Evaluation
 from recalltree.inspection.nodes import NodeTable, node_table
 from recalltree.inspection.statistics import summary
 from recalltree.inspection.traffic import Traffic, traffic
+from recalltree.inspection.votes import votes_data
 from recalltree.moment import at_one_moment
 
 MAX_NODES = 20_000
@@ -34,13 +36,16 @@ FREQUENCY_POINTS = 160
 
 
 @at_one_moment
-def report_data(clf: Any, evaluation: Evaluation | None) -> dict[str, Any]:
+def report_data(
+    clf: Any, evaluation: Evaluation | None, feature_names: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Return what the page shows, as plain lists, strings and numbers.
 
     Parameters
     ----------
     clf : fitted estimator
     evaluation : Evaluation or None
+    feature_names : sequence of str, default=None
 
     Returns
     -------
@@ -83,6 +88,7 @@ def report_data(clf: Any, evaluation: Evaluation | None) -> dict[str, Any]:
         data["candidate_sizes"] = _candidate_sizes(nodes, flow)
     if getattr(core, "has_cells", False):
         data["cells"] = map_data(core, shown_classes)
+    data["votes"] = votes_data(clf, core, place_of, feature_names)
     return data
 
 

@@ -107,6 +107,25 @@ class FeatureState:
         return state
 
 
+def names_in_options(options: dict[str, Any] | None) -> list[str] | None:
+    """Return the names of the first features that a reader's options hold, None without any.
+
+    Examples
+    --------
+    >>> import io
+    >>> from recalltree.readers import open_rows
+    >>> from recalltree.readers.feature_state import names_in_options
+    >>> reader = open_rows(io.BytesIO(b"1 | cat dog"), format="vw", features="dictionary")
+    >>> _ = list(reader)
+    >>> names_in_options(reader.options)
+    ['cat', 'dog']
+    """
+    packed = ((options or {}).get("state") or {}).get("names")
+    if not packed:
+        return None
+    return [*options.get("numeric_columns", ()), *_unpack(packed).decode().split("\n")]  # type: ignore[union-attr]
+
+
 def _pack(data: bytes) -> str:
     return base64.b64encode(zlib.compress(data)).decode("ascii")
 

@@ -24,6 +24,8 @@ async function main() {
     details.map.resize();
     details.first();
   }
+  byId("votes-section").hidden = report.votes === null;
+  if (report.votes) new Votes(report, details);
   addProgress(report);
   if (report.tree) addDepths(report);
   addCandidates(report);
