@@ -13,6 +13,7 @@ VENV ?= .venv
 JOBS ?= 2
 PYTEST_ARGS ?= -n $(JOBS) --dist worksteal
 BENCH_ARGS ?=
+WHEEL_TESTS ?= tests
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
@@ -26,7 +27,7 @@ CORE_SOURCES := $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP_FILES)) CMakeLists.txt
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: demo test build lint format bench cpp-test tsan asan fuzz wheel docs docs-links clean
+.PHONY: demo test build lint format bench cpp-test tsan asan fuzz wheel test-wheel docs docs-links clean
 .DEFAULT_GOAL := build
 
 # --- environment and build -----------------------------------------------------------------------
@@ -51,6 +52,15 @@ build: $(VENV)/.package
 
 wheel: $(VENV)/.tools
 	PATH="$(abspath $(BIN)):$$PATH" $(PIP) wheel --no-build-isolation --no-deps -w dist .
+
+# The wheel, in an environment with nothing else but what its tests need.
+test-wheel: $(VENV)/.tools build/.exists
+	rm -rf build/wheel && mkdir build/wheel
+	PATH="$(abspath $(BIN)):$$PATH" $(PIP) wheel --no-build-isolation --no-deps -w build/wheel .
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip --disable-pip-version-check -q install \
+	  "$$(echo build/wheel/*.whl)[test]"
+	build/wheel/venv/bin/python -m pytest $(PYTEST_ARGS) -p no:cacheprovider $(WHEEL_TESTS)
 
 # --- use -----------------------------------------------------------------------------------------
 
