@@ -12,6 +12,7 @@ from rich.console import Console
 from benchmarks import (
     datasets,
     dense,
+    dense_growth,
     instructions,
     mapped,
     memory,
@@ -29,6 +30,7 @@ from benchmarks.comparison import ALGORITHMS, PROGRAMS, compare
 # One command each.
 STUDIES = {
     "dense": dense,
+    "dense-growth": dense_growth,
     "instructions": instructions,
     "mapped": mapped,
     "memory": memory,

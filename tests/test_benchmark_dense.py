@@ -1,8 +1,11 @@
 """The comparison on dense rows: its parts, and a run with what needs no further package."""
 
+import json
+
 import numpy as np
 import pytest
-from benchmark_runs import report_of
+from benchmark_runs import command_line, report_of
+from benchmarks.dense_growth import NestedMixture
 from benchmarks.dense_programs import PROGRAMS, best, class_means
 from benchmarks.weighting import WEIGHTINGS
 
@@ -66,3 +69,25 @@ def test_programs_are_measured_and_reported(tmp_path, capsys):
         assert result["learn"]["cpu"] > 0
         assert result["new_class"] > 0
     assert "class means, BLAS" in capsys.readouterr().out
+
+
+def test_nearer_classes_share_more_of_their_centres():
+    centres = NestedMixture(1000, 64, seed=0).centres(np.array([120, 121, 130, 500]))
+    distances = np.linalg.norm(centres[1:] - centres[0], axis=1)
+    assert distances[0] < distances[1] < distances[2]
+
+
+def test_growth_is_measured_and_reported(tmp_path):
+    output = tmp_path / "growth.json"
+    options = ["--classes", "50", "300", "--features", "16", "--timed-rows", "200"]
+    command_line.main(["dense-growth", *options, "--exact-rows", "20", "--json", str(output)])
+    content = json.loads(output.read_text())
+    assert "--json FILE" in content["command"]
+    few, many = content["results"]
+    assert (few["n_classes"], many["n_classes"], many["n_train"]) == (50, 300, 800)
+    for result in (few, many):
+        # With so few classes every cell is read.
+        assert result["best_kept"] > 0.95
+        assert result["predict_vectors"] >= result["n_classes"]
+        assert abs(result["compact_error"] - result["error"]) < 0.02
+        assert result["compact_bytes"] < result["model_bytes"]
