@@ -11,7 +11,7 @@ namespace recalltree {
 namespace {
 
 // AdaGrad's steps at a rate of 1, and what keeps the first of them finite.
-constexpr double kWeightRate = 2.0, kBiasRate = 0.6, kOffset = 0.03;
+constexpr double kWeightRate = 2.5, kBiasRate = 0.15, kOffset = 0.03;
 // Classes with many rows know more than their mean: steps on weights grow with 1 plus the rows over
 // this number, up to twice as long.
 constexpr double kFewRows = 32.0, kLongestStep = 2.0;

@@ -9,7 +9,7 @@ from .whitening import unit
 
 MEAN_SCALE = 20.0  # A
 # AdaGrad's steps at a rate of 1, and what keeps the first of them finite.
-WEIGHT_RATE, BIAS_RATE, OFFSET = 2.0, 0.6, 0.03
+WEIGHT_RATE, BIAS_RATE, OFFSET = 2.5, 0.15, 0.03
 # Classes with many rows know more than their mean: steps on weights grow with 1 plus the rows over
 # this number, up to twice as long.
 FEW_ROWS, LONGEST_STEP = 32.0, 2.0
