@@ -1,5 +1,7 @@
 """Merged models: counts are those of one process that saw all rows, to the bit."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -139,3 +141,23 @@ def test_lom_trees_have_no_merge():
     model = new(LOMTreeClassifier).fit(X, y)
     with pytest.raises(ValueError, match=r"lom-tree cannot be merged: .*takes nodes"):
         recalltree.merge([model, model])
+
+
+@pytest.mark.parametrize(("make", "rows"), MODELS[:2])
+def test_threads_change_nothing(make, rows, tmp_path):
+    X, y = rows()
+    base, models = shards_of(make(), X, y, tmp_path)
+    ours = state_of(recalltree.merge(models, base=base, n_jobs=3))
+    theirs = state_of(recalltree.merge(models, base=base))
+    for name in theirs:
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+
+
+def test_a_merged_model_is_pickled_and_compacted():
+    X, y = sparse_rows()
+    merged = recalltree.merge([new().fit(X[i::2], y[i::2]) for i in range(2)])
+    again = pickle.loads(pickle.dumps(merged))
+    np.testing.assert_array_equal(again.predict(X), merged.predict(X))
+    assert again.partial_fit(X[:5], y[:5]).n_examples_ == N_ROWS + 5
+    small = merged.compact("float16")
+    assert (small.predict(X) == merged.predict(X)).mean() > 0.95

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from recalltree._core import join_lists
 from recalltree.merging.labels import Matched
 from recalltree.merging.plan import Plan
+from recalltree.merging.threads import for_each
 
 #: Numbers that are joined at a time, in all models together.
 _TOGETHER = 1 << 18
@@ -92,34 +92,33 @@ def merge_lists(
 
     blocks = list(_blocks(begins, ends, rows.size))
     sizes = np.zeros(rows.size, dtype=np.uint64)
-    with ThreadPoolExecutor(plan.n_threads) as pool:
 
-        def measure(block: tuple[int, int]) -> None:
-            low, high = block
-            sizes[low:high] = join_lists(parts(low, high), only_sizes=True)[0]
-            plan.release()
+    def measure(block: tuple[int, int]) -> None:
+        low, high = block
+        sizes[low:high] = join_lists(parts(low, high), only_sizes=True)[0]
+        plan.release()
 
-        list(pool.map(measure, blocks))
-        offsets = np.zeros(rows.size + 1, dtype=np.uint64)
-        np.cumsum(sizes, out=offsets[1:])
-        ids = np.empty(int(offsets[-1]), dtype=np.uint32)
-        merged = {name: np.empty(len(ids), dtype=dtype) for name, dtype in values.items()}
+    for_each(measure, blocks, plan.n_threads)
+    offsets = np.zeros(rows.size + 1, dtype=np.uint64)
+    np.cumsum(sizes, out=offsets[1:])
+    ids = np.empty(int(offsets[-1]), dtype=np.uint32)
+    merged = {name: np.empty(len(ids), dtype=dtype) for name, dtype in values.items()}
 
-        def fill(block: tuple[int, int]) -> None:
-            low, high = block
-            _, found, places = join_lists(parts(low, high), only_sizes=False)
-            entries = [
-                _entries(begin[low:high], end[low:high])
-                for begin, end in zip(begins, ends, strict=True)
-            ]
-            to = slice(int(offsets[low]), int(offsets[high]))
-            ids[to] = found
-            results = merge_block(Block(len(found), entries, places))
-            for name, result in zip(values, results, strict=True):
-                merged[name][to] = result
-            plan.release()
+    def fill(block: tuple[int, int]) -> None:
+        low, high = block
+        _, found, places = join_lists(parts(low, high), only_sizes=False)
+        entries = [
+            _entries(begin[low:high], end[low:high])
+            for begin, end in zip(begins, ends, strict=True)
+        ]
+        to = slice(int(offsets[low]), int(offsets[high]))
+        ids[to] = found
+        results = merge_block(Block(len(found), entries, places))
+        for name, result in zip(values, results, strict=True):
+            merged[name][to] = result
+        plan.release()
 
-        list(pool.map(fill, blocks))
+    for_each(fill, blocks, plan.n_threads)
     return offsets, ids, merged
 
 

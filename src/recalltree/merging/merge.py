@@ -15,6 +15,7 @@ from recalltree.merging.plan import Plan, State
 from recalltree.merging.recall_tree import merge_recall_tree
 from recalltree.merging.rules import rules_of
 from recalltree.merging.sources import Source, empty_source, open_source
+from recalltree.merging.threads import for_each
 from recalltree.model_file.model import Model
 from recalltree.parameters import DEFAULT_MERGE_RULE, MERGE_RULES
 from recalltree.validation import count_threads
@@ -83,7 +84,12 @@ def merge(
     opened = [open_source(given, f"models[{i}]") for i, given in enumerate(models)]
     given_base = None if base is None else open_source(base, "base")
     check_agreement(given_base, opened)
-    return _merge(opened, given_base, rule, count_threads(n_jobs))
+    n_threads = count_threads(n_jobs)
+    given = opened if given_base is None else [given_base, *opened]
+    for_each(Source.check_sum, given, n_threads)
+    for source in given:  # in turn: each reads all of a file
+        source.check()
+    return _merge(opened, given_base, rule, n_threads)
 
 
 def _merge(models: list[Source], base: Source | None, rule: str, n_threads: int) -> Any:

@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 
 #: Keeps quotients finite where nothing was learned.
 _TINY = 1e-30
+#: A smaller share of numbers that changed is merged by itself.
+_MANY = 0.7
 
 
 @dataclass(frozen=True)
@@ -148,10 +150,14 @@ def combine(
     for model in models:
         places = model.places
         before = squares[places]
-        change = model.squares - before
+        change, step = model.squares - before, model.weights - weights[places]
+        if step.ndim == 1:  # in most rounds, most numbers stay as they were
+            touched = np.flatnonzero((change != 0.0) | (step != 0.0))
+            if len(touched) < _MANY * len(step):
+                places, before = places[touched], before[touched]
+                change, step = change[touched], step[touched]
         gain = np.maximum(change, 0.0)
-        importance = rule.importance(before, gain, model.share)
-        moved[places] += importance * (model.weights - weights[places])
+        moved[places] += rule.importance(before, gain, model.share) * step
         gained[places] += gain
         changed[places] += change
     merged = weights + moved / rule.norm(squares, gained)

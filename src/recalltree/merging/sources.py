@@ -29,12 +29,31 @@ class Source:
         The class of the estimator.
     container : Container or None
         The file that its arrays are mapped from.
+    core : object
+        The model as the core sees it.
     """
 
     name: str
     model: Model
     kind: type[OnlineClassifier]
     container: Container | None = None
+    core: Any = None
+
+    def check_sum(self) -> None:
+        """Raise ModelFileError if the bytes of a file are not those that were written."""
+        if self.container is not None:
+            self.container.check_sum(after_piece=self.release)
+
+    def check(self) -> None:
+        """Raise ModelFileError if numbers of a file are not finite or not in order."""
+        if self.container is None:
+            return
+        try:
+            self.core.check()
+        except ValueError as error:
+            message = str(error).removeprefix("state: ")
+            raise ModelFileError(f"{self.name}: {message}") from error
+        self.release()
 
     def __getitem__(self, array: str) -> NDArray[Any]:
         return self.model.state[array]
@@ -71,16 +90,7 @@ def open_source(given: Any, name: str) -> Source:
             f"{name} was compacted: it lacks AdaGrad's sums, without which it cannot be merged. "
             "Merge the models that were compacted, then compact the result."
         )
-    source = Source(name, given._to_model(), type(given), fitted.container)
-    if given._is_mapped and fitted.container is not None:
-        fitted.container.check_sum()
-        try:
-            fitted.core.check()
-        except ValueError as error:
-            message = str(error).removeprefix("state: ")
-            raise ModelFileError(f"{name}: {message}") from error
-        source.release()
-    return source
+    return Source(name, given._to_model(), type(given), fitted.container, fitted.core)
 
 
 def empty_source(like: Source) -> Source:

@@ -16,7 +16,7 @@ import json
 import math
 import mmap
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 _MAX_DIMENSIONS = 2
 _NO_CHECKSUM = "0" * 64
+_PIECE_BYTES = 2**25
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 
@@ -82,15 +83,24 @@ class Container:
     metadata: dict[str, str]
     tensors: dict[str, NDArray[Any]]
 
-    def check_sum(self) -> None:
-        """Raise ModelFileError unless the bytes are those that were written."""
+    def check_sum(self, after_piece: Callable[[], None] | None = None) -> None:
+        """Raise ModelFileError unless the bytes are those that were written.
+
+        Parameters
+        ----------
+        after_piece : callable, default=None
+            Called now and then, for example to give back memory.
+        """
         expected = self.metadata.get("sha256", "")
         if not _SHA256.fullmatch(expected):
             raise ModelFileError(f"{self.name}: it has no checksum.")
         header = self.data[: _data_start(self.data)]
         marked = bytes(header).replace(expected.encode(), _NO_CHECKSUM.encode(), 1)
         digest = hashlib.sha256(marked)
-        digest.update(self.data[len(header) :])
+        for begin in range(len(header), len(self.data), _PIECE_BYTES):
+            digest.update(self.data[begin : begin + _PIECE_BYTES])
+            if after_piece is not None:
+                after_piece()
         if digest.hexdigest() != expected:
             raise ModelFileError(
                 f"{self.name}: the checksum does not fit the content; the file is damaged. "
