@@ -51,30 +51,54 @@ void Cells::learn(const float* row, const float* x, std::span<const ClassId> lab
                   std::span<const double> gradients, const Lesson& lesson, Scratch& scratch) {
   if (first_.is_open()) first_.add(row);
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (std::fabs(gradients[i]) < kSmallGradient) continue;
-    const double wrong = lesson.forgets ? gradients[i] * gradients[i] : 0.0;
-    const ClassVectors::Kept kept{1.0 - kForgottenWeights * wrong, 1.0 - kForgottenSquares * wrong};
-    const ClassVectors::Step step =
-        vectors_.learn(x, labels[i], {gradients[i], lesson.weight, lesson.rate, lesson.l2}, kept);
-    if (first_.is_open()) first_.add_step(labels[i], false, step.size, step.kept);
+    const Change change = teach(x, labels[i], gradients[i], lesson);
+    if (!change.is_there) continue;
+    keep_step(labels[i], change.step);
     const bool is_own =
         std::find(lesson.own.begin(), lesson.own.end(), labels[i]) != lesson.own.end();
-    if (!is_own && tree_.holds(labels[i])) redraw(labels[i], scratch);
+    if (!is_own) show(labels[i], scratch);
   }
-  for (const ClassId y : lesson.own) count(x, y, lesson.counted, scratch);
-  if (first_.is_open() && first_.is_renewal_due()) renew(scratch);
+  for (const ClassId y : lesson.own) {
+    const bool is_due = count(x, y, lesson.counted).is_there;
+    keep_count(y, lesson.counted);
+    is_due ? place(y, scratch) : show(y, scratch);
+  }
+  end_rows(scratch);
 }
 
-void Cells::count(const float* x, ClassId y, double counted, Scratch& scratch) {
-  if (counted > 0.0) {
-    vectors_.count(x, y, counted);
-    if (first_.is_open()) first_.add_step(y, true, static_cast<float>(counted), 1.0f);
+Cells::Change Cells::teach(const float* x, ClassId y, double gradient, const Lesson& lesson) {
+  if (std::fabs(gradient) < kSmallGradient) return {};
+  const double wrong = lesson.forgets ? gradient * gradient : 0.0;
+  const ClassVectors::Kept kept{1.0 - kForgottenWeights * wrong, 1.0 - kForgottenSquares * wrong};
+  return {true, vectors_.learn(x, y, {gradient, lesson.weight, lesson.rate, lesson.l2}, kept)};
+}
+
+Cells::Change Cells::count(const float* x, ClassId y, double counted) {
+  if (counted <= 0.0) return {};
+  vectors_.count(x, y, counted);
+  return {is_time_to_place(vectors_.rows(y))};
+}
+
+void Cells::end_row(const float* row, std::span<const ClassId> labels,
+                    std::span<const Change> changes, const Lesson& lesson, Scratch& scratch) {
+  if (first_.is_open()) {
+    first_.add(row);
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      if (changes[i].is_there) keep_step(labels[i], changes[i].step);
   }
-  if (counted > 0.0 && is_time_to_place(vectors_.rows(y))) {
-    place(y, scratch);
-  } else if (tree_.holds(y)) {
-    redraw(y, scratch);
+  for (std::size_t l = 0; l < lesson.own.size(); ++l) {
+    keep_count(lesson.own[l], lesson.counted);
+    if (changes[labels.size() + l].is_there) place(lesson.own[l], scratch);
   }
+}
+
+void Cells::keep_step(ClassId y, const ClassVectors::Step& step) {
+  if (first_.is_open()) first_.add_step(y, false, step.size, step.kept);
+}
+
+void Cells::keep_count(ClassId y, double counted) {
+  if (first_.is_open() && counted > 0.0)
+    first_.add_step(y, true, static_cast<float>(counted), 1.0f);
 }
 
 void Cells::renew(Scratch& scratch) {

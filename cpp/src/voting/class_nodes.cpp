@@ -29,9 +29,8 @@ void ClassNodes::append(List& list, NodeId node, float count) {
     list_bytes_.fetch_add(list.bytes() - before, std::memory_order_relaxed);
 }
 
-float ClassNodes::add(ClassId y, NodeId node, double weight, Threads threads) {
+float ClassNodes::add(ClassId y, NodeId node, double weight) {
   List& list = lists_[y];
-  SpinLock::Guard guard(list.lock, threads);
   std::size_t at = 0;
   while (at < list.size() && list.node(at) != node) ++at;
   if (at == list.size()) append(list, node, 0.0f);

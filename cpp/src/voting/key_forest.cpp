@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "recalltree/base/intended_race.hpp"
 #include "recalltree/paper/criteria.hpp"
 #include "recalltree/paper/saved_tree.hpp"
 #include "recalltree/voting/ranked_labels.hpp"
@@ -43,8 +42,8 @@ KeyForest::KeyForest(const OneAgainstSomeConfig& config)
     tree_.create(kNoNode, [&](KeyNode& root) { root.tree = static_cast<std::uint32_t>(t); });
 }
 
-NodeId KeyForest::child_or_new(NodeId n, bool is_right, Threads threads) {
-  return tree_.child_or_new(n, is_right, threads, [&](KeyNode& child) {
+NodeId KeyForest::child_or_new(NodeId n, bool is_right) {
+  return tree_.child_or_new(n, is_right, Threads::one, [&](KeyNode& child) {
     child.tree = tree_[n].tree;
     child.place = 2 * tree_[n].place + is_right;
   });
@@ -60,7 +59,7 @@ void KeyForest::find_passed(ClassId y, std::vector<std::vector<Passed>>& passed_
                             VotingWorkspace& ws) const {
   passed_of_y.resize(n_trees());
   for (std::size_t t = 0; t < n_trees(); ++t) passed_of_y[t].assign(ws.routes[t].size() + 1, {});
-  class_nodes_.visit(y, ws.threads, [&](NodeId n, float count) {
+  class_nodes_.visit(y, [&](NodeId n, float count) {
     const KeyNode& node = tree_[n];
     const Route& route = ws.routes[node.tree];
     // Where the ways part, or the shorter one ends.
@@ -84,27 +83,25 @@ void KeyForest::find_passed(ClassId y, std::vector<std::vector<Passed>>& passed_
       passed[d - 1].on += passed[d].on + passed[d].beside;
 }
 
-void KeyForest::update_routers(Labels labels, double weight, double decay_unit,
-                               const LinearLearner& learner, VotingWorkspace& ws) {
+void KeyForest::find_router_lessons(Labels labels, double weight, double decay_unit,
+                                    VotingWorkspace& ws) const {
   find_passed(labels, ws);
   for (std::size_t t = 0; t < n_trees(); ++t)
     for (std::size_t d = 0; d < ws.routes[t].size(); ++d)
-      if (!ws.routes[t][d].is_last)
-        update_router(t, d, labels.size(), weight, decay_unit, learner, ws);
+      if (!ws.routes[t][d].is_last) find_router_lesson(t, d, labels.size(), weight, decay_unit, ws);
 }
 
 // As in the Recall Tree: the side on which the example leaves less entropy, and as important as the
 // difference in total entropy.
-void KeyForest::update_router(std::size_t tree, std::size_t depth, std::size_t n_labels,
-                              double weight, double decay_unit, const LinearLearner& learner,
-                              VotingWorkspace& ws) {
+void KeyForest::find_router_lesson(std::size_t tree, std::size_t depth, std::size_t n_labels,
+                                   double weight, double decay_unit, VotingWorkspace& ws) const {
   const RouteStep& step = ws.routes[tree][depth];
   const double added = weight * decay_unit;
   const auto growth = [&](bool is_right) {
     const NodeId child = tree_.child(step.node, is_right);
     if (child == kNoNode) return 0.0;
     ++ws.work.histogram_touches;
-    const double n = relaxed_load(tree_[child].passed);
+    const double n = tree_[child].passed;
     const bool is_on = is_right == (step.margin > 0.0f);
     return entropy_growth(n, n_labels, added, [&](std::size_t l) {
       const Passed& below = ws.passed[l][tree][depth + 1];
@@ -113,35 +110,40 @@ void KeyForest::update_router(std::size_t tree, std::size_t depth, std::size_t n
   };
   const double delta = growth(false) - growth(true);
   if (std::fabs(delta) / added < kGrowthFloor) return;
-  const ModelId router = tree_.router_or_new(step.node, *routers_, ws.threads);
-  const float target = delta > 0.0 ? 1.0f : -1.0f;
-  const double importance = std::fabs(delta) / decay_unit;
-  const Part part{routers_.get(), &router, &ws.x, false};
-  learner.learn({&part, 1}, 1, &step.margin, &target, &importance, ws.x.rate, ws);
+  ws.router_lessons.push_back({step, delta > 0.0 ? 1.0f : -1.0f, std::fabs(delta) / decay_unit});
 }
 
-void KeyForest::count(Labels labels, double counted, VotingWorkspace& ws) {
-  for (const Route& route : ws.routes) {
+void KeyForest::arrive(RowNotes& notes) {
+  for (const RouterLesson& lesson : notes.router_lessons)
+    tree_.router_or_new(lesson.step.node, *routers_, Threads::one);
+  notes.arrivals.clear();
+  for (const Route& route : notes.routes) {
     const RouteStep& last = route.back();
-    const NodeId end =
-        last.is_last ? last.node : child_or_new(last.node, last.margin > 0.0f, ws.threads);
+    const NodeId end = last.is_last ? last.node : child_or_new(last.node, last.margin > 0.0f);
     for (NodeId n = end; n != kNoNode; n = tree_.parent(n))
-      for (const ClassId y : labels) count_at(n, n == end || stops_early(), y, counted, ws);
+      for (std::uint32_t l = 0; l < notes.own.size(); ++l)
+        notes.arrivals.push_back({n, l, 0.0f, n == end || stops_early()});
   }
 }
 
-void KeyForest::count_at(NodeId n, bool is_key, ClassId y, double counted, VotingWorkspace& ws) {
-  KeyNode& node = tree_[n];
-  const float before = is_key ? class_nodes_.add(y, n, counted, ws.threads) : 0.0f;
-  if (ws.threads == Threads::several)
-    std::atomic_ref(node.passed).fetch_add(counted, std::memory_order_relaxed);
-  else
-    node.passed += counted;
-  if (!is_key) return;
-  SpinLock::Guard guard(node.lock, ws.threads);
+void KeyForest::teach(const RouterLesson& lesson, const Example& x, const LinearLearner& learner,
+                      LinearLearner::Workspace& ws) {
+  const ModelId router = tree_.router(lesson.step.node);
+  const Part part{routers_.get(), &router, &x, false};
+  learner.learn({&part, 1}, 1, &lesson.step.margin, &lesson.target, &lesson.importance, x.rate, ws);
+}
+
+void KeyForest::count_label(Arrival& arrival, ClassId y, double counted) {
+  arrival.before = class_nodes_.add(y, arrival.node, counted);
+}
+
+std::size_t KeyForest::count_node(const Arrival& arrival, ClassId y, double counted) {
+  KeyNode& node = tree_[arrival.node];
+  node.passed += counted;
+  if (!arrival.is_key) return 0;
   node.histogram.add_to_total(counted);
-  ws.work.histogram_touches +=
-      raise(node, y, std::sqrt(before), std::sqrt(static_cast<float>(before + counted)));
+  return raise(node, y, std::sqrt(arrival.before),
+               std::sqrt(static_cast<float>(arrival.before + counted)));
 }
 
 std::size_t KeyForest::raise(KeyNode& node, ClassId y, float before, float after) {
@@ -180,7 +182,7 @@ void KeyForest::save(State& state) const {
   std::move(saved).put_into(state);
   learning.offsets = {0};
   for (ClassId y = 0; y < class_nodes_.size(); ++y) {
-    class_nodes_.visit(y, Threads::one, [&](NodeId n, float count) {
+    class_nodes_.visit(y, [&](NodeId n, float count) {
       learning.nodes.push_back(n);
       learning.counts.push_back(count);
     });
@@ -199,8 +201,7 @@ void KeyForest::load(const State& state) {
   view_fields(learning, state);
   for (NodeId n = 0; n < saved.left.size(); ++n) {
     const NodeId parent = saved.parent[n];
-    KeyNode& node =
-        tree_[n < n_trees() ? n : child_or_new(parent, saved.right[parent] == n, Threads::one)];
+    KeyNode& node = tree_[n < n_trees() ? n : child_or_new(parent, saved.right[parent] == n)];
     node.router = saved.router[n];
     node.passed = learning.passed[n];
     node.histogram.add_to_total(saved.sums[3 * n]);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -58,31 +57,9 @@ MemoryBudget::MemoryBudget(std::size_t limit, std::size_t other_bytes, VoteStore
     arena->limit_blocks(limit_ / kBlocksOfBudget);
 }
 
-std::shared_lock<std::shared_mutex> MemoryBudget::begin_example(Threads threads) {
-  std::shared_lock lock(learning_, std::defer_lock);
-  if (is_limited() && threads == Threads::several) lock.lock();
-  return lock;
-}
-
-void MemoryBudget::end_example(Labels labels, std::size_t n_classes, Threads threads) {
-  if (!is_limited()) return;
-  // Classes of the batch that have not been learned yet do not count, so that with one thread it
-  // does not matter how examples are batched.
-  const bool alone = threads == Threads::one;
-  if (alone)
-    for (const ClassId y : labels)
-      n_reached_ = std::max<std::size_t>(n_reached_, std::size_t{y} + 1);
-  const std::size_t n_reached = alone ? n_reached_ : n_classes;
-  if (bytes(n_reached) <= limit_) return;
-  // Nobody may learn meanwhile. Whoever learned something else comes here, too, and waits.
-  std::unique_lock lock(learning_, std::defer_lock);
-  if (!alone) lock.lock();
-  hold(n_reached, n_classes);
-}
-
-void MemoryBudget::hold(std::size_t n_reached, std::size_t n_classes) {
-  const std::size_t taken = bytes(n_reached);
-  if (taken <= limit_) return;  // another thread was quicker
+void MemoryBudget::hold(std::size_t n_classes) {
+  const std::size_t taken = bytes(n_reached_);
+  if (!is_limited() || taken <= limit_) return;
   ClassPairs& pairs = store_.pairs;
   const auto evictable = [&] {
     return static_cast<double>(store_.histograms.arena().used() + pairs.arena().used());
@@ -100,7 +77,7 @@ void MemoryBudget::hold(std::size_t n_reached, std::size_t n_classes) {
   }
   store_.histograms.arena().tidy();
   pairs.arena().tidy();
-  if (bytes(n_reached) <= limit_) return;
+  if (bytes(n_reached_) <= limit_) return;
   // With the classes of the rest of the batch.
   const std::size_t least = bytes(n_classes);
   throw std::invalid_argument("memory_budget=" + std::to_string(limit_) +

@@ -32,25 +32,21 @@ void VoteStore::grow_to(std::size_t n_classes) {
   class_terms.resize(n_classes);
 }
 
-std::size_t VoteStore::count(Labels labels, double counted, Threads threads) {
-  {
-    SpinLock::Guard guard(frequent.lock, threads);
-    relaxed_store(examples_, examples_ + counted);
-    relaxed_store(n_counted_, n_counted_ + 1);
-  }
+OwnCount VoteStore::count_class(ClassId y, double counted) {
+  ClassSums& sums = class_sums[y];
+  const auto before = static_cast<float>(sums.examples);
+  sums.examples += counted;
+  return {before, static_cast<float>(sums.examples)};
+}
+
+std::size_t VoteStore::count_example(Labels labels, const std::vector<OwnCount>& of_labels,
+                                     double counted) {
+  examples_ += counted;
+  ++n_counted_;
   std::size_t touched = 0;
-  for (const ClassId y : labels) {
-    float before, after;
-    {
-      ClassSums& sums = class_sums[y];
-      SpinLock::Guard guard(sums.lock, threads);
-      before = static_cast<float>(sums.examples);
-      sums.examples += counted;
-      after = static_cast<float>(sums.examples);
-    }
-    SpinLock::Guard guard(frequent.lock, threads);
-    touched += histograms.raise(frequent, y, std::sqrt(before), std::sqrt(after), 0.0f);
-  }
+  for (std::size_t l = 0; l < labels.size(); ++l)
+    touched += histograms.raise(frequent, labels[l], std::sqrt(of_labels[l].before),
+                                std::sqrt(of_labels[l].after), 0.0f);
   return touched;
 }
 

@@ -44,6 +44,27 @@ class Cells : public CellsPrediction<Cells> {
   void learn(const float* row, const float* x, std::span<const ClassId> labels,
              std::span<const double> gradients, const Lesson& lesson, Scratch& scratch);
 
+  // The same in parts. Of a class, whose owner calls these: a candidate learns and a label is
+  // counted, then the class is shown as it is now.
+  struct Change {
+    bool is_there = false;
+    ClassVectors::Step step = {};  // of a candidate
+  };
+  Change teach(const float* x, ClassId y, double gradient, const Lesson& lesson);
+  // Whether the class may have moved to another cell.
+  Change count(const float* x, ClassId y, double counted);
+  void show(ClassId y, Scratch& scratch) {
+    if (tree_.holds(y)) redraw(y, scratch);
+  }
+  // Of the rows that were learned, one after the other, while one thread works alone: by candidate
+  // and by label of `lesson.own` what has changed. Then the whitening is renewed if it is due.
+  void end_row(const float* row, std::span<const ClassId> labels, std::span<const Change> changes,
+               const Lesson& lesson, Scratch& scratch);
+  void end_rows(Scratch& scratch) {
+    if (first_.is_open() && first_.is_renewal_due()) renew(scratch);
+  }
+  bool keeps_rows() const { return first_.is_open(); }
+
   // When units of counts change.
   void rescale(float factor) {
     vectors_.rescale(factor);
@@ -68,8 +89,10 @@ class Cells : public CellsPrediction<Cells> {
  private:
   void redraw(ClassId y, Scratch& scratch);
   void place(ClassId y, Scratch& scratch);
-  void count(const float* x, ClassId y, double counted, Scratch& scratch);
   void renew(Scratch& scratch);
+  // What class vectors learned from the first rows.
+  void keep_step(ClassId y, const ClassVectors::Step& step);
+  void keep_count(ClassId y, double counted);
 
   std::size_t sketch_width_;
   Whitening whitening_;

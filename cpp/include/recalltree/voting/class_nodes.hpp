@@ -11,7 +11,6 @@
 #include <cstring>
 #include <vector>
 
-#include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/stable_vector.hpp"
 #include "recalltree/base/types.hpp"
 
@@ -26,14 +25,13 @@ class ClassNodes {
 
   // Calls visit(node, count) for the nodes of a class, in order of first count.
   template <class Visit>
-  void visit(ClassId y, Threads threads, Visit visit) const {
+  void visit(ClassId y, Visit visit) const {
     const List& list = lists_[y];
-    SpinLock::Guard guard(list.lock, threads);
     for (std::size_t i = 0; i < list.size(); ++i) visit(list.node(i), list.count(i));
   }
 
   // Counts an example of a class at a node. Returns what the count was before.
-  float add(ClassId y, NodeId node, double weight, Threads threads);
+  float add(ClassId y, NodeId node, double weight);
   void append(ClassId y, NodeId node, float count) { append(lists_[y], node, count); }
   void rescale(float factor);
 
@@ -64,8 +62,6 @@ class ClassNodes {
     void append(NodeId node, float count);
     std::size_t bytes() const { return words_.capacity() * sizeof(std::uint16_t); }
 
-    mutable SpinLock lock;  // while several threads learn
-
    private:
     std::size_t stride() const { return is_wide_ ? 4 : 3; }
 
@@ -75,7 +71,7 @@ class ClassNodes {
   void append(List& list, NodeId node, float count);
 
   StableVector<List> lists_;
-  std::atomic<std::size_t> list_bytes_{0};
+  std::atomic<std::size_t> list_bytes_{0};  // several owners of classes add to it
 };
 
 }  // namespace recalltree

@@ -11,7 +11,6 @@
 #include "recalltree/base/config.hpp"
 #include "recalltree/base/example.hpp"
 #include "recalltree/base/fields.hpp"
-#include "recalltree/base/intended_race.hpp"
 #include "recalltree/base/rows.hpp"
 #include "recalltree/kernels/kernels.hpp"
 
@@ -46,7 +45,7 @@ class FeatureCentring {
     if (rows.sparse) std::fill_n(row.data(), row.size(), 0.0f);
     rows.visit(i, [&](std::uint32_t j, float value) { row.data()[j] = value; });
     for (std::size_t j = 0; j < lens_.size(); ++j) {
-      const float offset = relaxed_load(lens_[j].offset), factor = relaxed_load(lens_[j].factor);
+      const auto [offset, factor] = lens_[j];
       // Distances between huge numbers may be infinite.
       const float seen = std::clamp((row.data()[j] - offset) * factor, -kCut, kCut);
       z[j] = factor > 0.0f ? seen : 0.0f;
@@ -55,26 +54,39 @@ class FeatureCentring {
 
   // The rate at which routers learn an example.
   double rate(const Example& x) const {
-    const double norm = relaxed_load(norm_sum_), weight = relaxed_load(weight_sum_);
-    const double mean = weight > 0.0 ? norm / weight : squared_norm(x);
+    const double mean = weight_sum_ > 0.0 ? norm_sum_ / weight_sum_ : squared_norm(x);
     return learning_rate_ / std::sqrt(mean);
   }
 
   // A row has been learned; x is how it was seen.
   void learn(const AlignedFloats& row, const Example& x, double weight) {
-    relaxed_store(norm_sum_, relaxed_load(norm_sum_) + weight * squared_norm(x));
-    const double sum = relaxed_load(weight_sum_) + weight;
-    relaxed_store(weight_sum_, sum);
+    double sum = weight_sum_;
+    learn_features(0, moments_.size(), row, weight, sum);
+    look_at(0, moments_.size());
+    learn_length(x, weight);
+  }
+  // The same in parts: the features [begin, end) of one row after the other, `sum` being the weight
+  // of the rows so far; then they are looked at anew; and the lengths of all rows.
+  double weight_sum() const { return weight_sum_; }
+  std::size_t n_features() const { return moments_.size(); }
+  void learn_features(std::size_t begin, std::size_t end, const AlignedFloats& row, double weight,
+                      double& sum) {
+    sum += weight;
     const double share = weight / sum;
-    for (std::size_t j = 0; j < moments_.size(); ++j) {
+    for (std::size_t j = begin; j < end; ++j) {
       Moments& m = moments_[j];
-      const double value = row.data()[j], before = value - relaxed_load(m.mean);
-      const double mean = relaxed_load(m.mean) + share * before;
-      const double variance = relaxed_load(m.variance);
-      relaxed_store(m.mean, mean);
-      relaxed_store(m.variance, variance + share * (before * (value - mean) - variance));
-      look_at(j);
+      const double value = row.data()[j], before = value - m.mean;
+      const double mean = m.mean + share * before;
+      m.mean = mean;
+      m.variance += share * (before * (value - mean) - m.variance);
     }
+  }
+  void look_at(std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) look_at(j);
+  }
+  void learn_length(const Example& x, double weight) {
+    norm_sum_ += weight * squared_norm(x);
+    weight_sum_ += weight;
   }
 
   void save(State& state) const {
@@ -113,13 +125,11 @@ class FeatureCentring {
   };
 
   void look_at(std::size_t j) {
-    const double mean = relaxed_load(moments_[j].mean);
-    const double variance = relaxed_load(moments_[j].variance);
+    const auto [mean, variance] = moments_[j];
     const double all = variance + mean * mean, square = center_ ? variance : all;
-    relaxed_store(lens_[j].offset, center_ ? static_cast<float>(mean) : 0.0f);
+    lens_[j].offset = center_ ? static_cast<float>(mean) : 0.0f;
     const auto factor = static_cast<float>(1.0 / std::sqrt(square));
-    relaxed_store(lens_[j].factor,
-                  square > kFlat * kFlat * all && std::isfinite(factor) ? factor : 0.0f);
+    lens_[j].factor = square > kFlat * kFlat * all && std::isfinite(factor) ? factor : 0.0f;
   }
 
   // The bias is a feature that is 1.

@@ -117,11 +117,19 @@ class KeyForest : public KeyForestPrediction<KeyForest> {
     if (n_trees() > 0) class_nodes_.grow_to(n_classes);
   }
 
-  // The routers on the way learn which side lowers the entropy.
-  void update_routers(Labels labels, double weight, double decay_unit, const LinearLearner& learner,
-                      VotingWorkspace& ws);
-  // Counts the labels on the way and at the child that comes next, which is made on first use.
-  void count(Labels labels, double counted, VotingWorkspace& ws);
+  // Notes what the routers on the way learn: which side lowers the entropy.
+  void find_router_lessons(Labels labels, double weight, double decay_unit,
+                           VotingWorkspace& ws) const;
+  // Makes the routers that learn, and the children that come next; notes where the example arrives:
+  // on the way and at these children.
+  void arrive(RowNotes& notes);
+  // What an example teaches a router, which sees it as x.
+  void teach(const RouterLesson& lesson, const Example& x, const LinearLearner& learner,
+             LinearLearner::Workspace& ws);
+  // Counts the example at a node that is a key: first for the label, then for the node.
+  void count_label(Arrival& arrival, ClassId y, double counted);
+  // Returns how many entries were touched.
+  std::size_t count_node(const Arrival& arrival, ClassId y, double counted);
   void rescale(double factor);
 
   void save(State& state) const;
@@ -129,16 +137,15 @@ class KeyForest : public KeyForestPrediction<KeyForest> {
   void load(const State& state);
 
  private:
-  void count_at(NodeId n, bool is_key, ClassId y, double counted, VotingWorkspace& ws);
   // The count of a label at a node that may be a key has grown. Returns how many entries were
   // touched.
   std::size_t raise(KeyNode& node, ClassId y, float before, float after);
-  NodeId child_or_new(NodeId n, bool is_right, Threads threads);
+  NodeId child_or_new(NodeId n, bool is_right);
   void find_passed(Labels labels, VotingWorkspace& ws) const;
   void find_passed(ClassId y, std::vector<std::vector<Passed>>& passed_of_y,
                    VotingWorkspace& ws) const;
-  void update_router(std::size_t tree, std::size_t depth, std::size_t n_labels, double weight,
-                     double decay_unit, const LinearLearner& learner, VotingWorkspace& ws);
+  void find_router_lesson(std::size_t tree, std::size_t depth, std::size_t n_labels, double weight,
+                          double decay_unit, VotingWorkspace& ws) const;
 
   NodeTree<KeyNode> tree_;  // all trees; the roots come first
   ClassNodes class_nodes_;

@@ -22,6 +22,11 @@
 
 namespace recalltree {
 
+struct MarginalGradient {
+  bool is_known = false;
+  double slope = 0.0, offset = 0.0;
+};
+
 class Marginals {
  public:
   static constexpr const char* kName = "marginals";
@@ -32,9 +37,9 @@ class Marginals {
   std::pair<float, float> numbers() const { return {slope_.value, offset_.value}; }
 
   // The scores of the candidates of a row, and its labels.
-  void learn(std::span<const ClassId> candidates, std::span<const float> scores, Labels labels,
-             double weight) {
-    if (scores.empty()) return;
+  MarginalGradient gradient(std::span<const ClassId> candidates, std::span<const float> scores,
+                            Labels labels) const {
+    if (scores.empty()) return {};
     const double largest = *std::max_element(scores.begin(), scores.end());
     double sum = 0.0;
     for (const float score : scores) sum += std::exp(score - largest);
@@ -48,8 +53,12 @@ class Marginals {
       of_slope += wrong * log_p;
       of_offset += wrong;
     }
-    slope_.learn(of_slope, weight, 0.0f);
-    offset_.learn(of_offset, weight, -std::numeric_limits<float>::infinity());
+    return {true, of_slope, of_offset};
+  }
+  void learn(const MarginalGradient& gradient, double weight) {
+    if (!gradient.is_known) return;
+    slope_.learn(gradient.slope, weight, 0.0f);
+    offset_.learn(gradient.offset, weight, -std::numeric_limits<float>::infinity());
   }
 
   void save(State& state) const {

@@ -16,6 +16,7 @@
 // MemoryBudget keeps what is known within its bytes.
 #pragma once
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,14 +55,46 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   void learn_batch(const Batch& batch, Team team, bool first_pass) override;
   void learn_rows(const Batch& batch, std::size_t begin, std::size_t end, Workspace& ws) override;
 
+  // Mini-batches. First the classes that an example names, then their keys, then nodes of trees.
+  bool learns_mini_batches() const override { return true; }
+  std::size_t begin_mini_batch() override;
+  void study_one(const MiniBatch& rows, std::size_t place, Workspace& ws) override;
+  void study(const MiniBatch& rows, std::size_t begin, std::size_t end, Workspace& ws) override;
+  std::size_t n_stages() const override { return store_.forest.n_trees() > 0 ? 3 : 2; }
+  void apply(const MiniBatch& rows, std::size_t stage, Owner owner, Workspace& ws) override;
+  void end_mini_batch(const MiniBatch& rows, Workspace& ws) override;
+
  private:
-  void learn_example(const Rows& rows, std::size_t i, Labels labels, double weight,
-                     VotingWorkspace& ws);
-  // Row i as it is learned: on later passes without some features. `counted` is the example's own.
-  void read(const Rows& rows, std::size_t i, Labels labels, double counted, VotingWorkspace& ws);
-  LeaveOut leave_out(Labels labels, double counted, VotingWorkspace& ws) const;
+  // An example that has been studied.
+  struct Studied {
+    RowNotes& notes;
+    const Example& x;               // as linear models see it,
+    const AlignedFloats& features;  // and as it came
+    const float *row, *whitened;    // of cells
+    Labels labels;
+    double weight;
+  };
+  // The same in a mini-batch, with what owners look for.
+  struct Place {
+    RowNotes notes;
+    Example x;
+    AlignedFloats features, row, whitened;
+    Labels labels;
+    double weight = 1.0;
+    OwnedItems of_classes, of_keys, of_routers, of_nodes;
+
+    Studied studied() { return {notes, x, features, row.data(), whitened.data(), labels, weight}; }
+  };
+
+  // What row i teaches, which is at a place in a mini-batch. Nothing is changed.
+  void study_row(const Rows& rows, std::size_t i, Labels labels, double weight, std::size_t place,
+                 VotingWorkspace& ws) const;
+  // Row i as it is learned: on later passes without some features.
+  void read(const Rows& rows, std::size_t i, Labels labels, std::uint64_t n_before,
+            VotingWorkspace& ws) const;
+  LeaveOut leave_out(Labels labels, VotingWorkspace& ws) const;
   // What a label knows of the keys, the example left out. Returns its inverse norm.
-  float leave_out_of(ClassId y, double counted, float* roots, VotingWorkspace& ws) const;
+  float leave_out_of(ClassId y, float* roots, const VotingWorkspace& ws) const;
   void count_progress(Labels labels, double weight, VotingWorkspace& ws) const;
   // Finds the example's labels among the candidates. They become candidates if they are not.
   void find_or_add_labels(const LeaveOut& own, VotingWorkspace& ws) const;
@@ -69,17 +102,35 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   void find_gradients(VotingWorkspace& ws) const;
   // Collects the candidates that are wrong enough to learn, and what they have met.
   void find_lessons(const LeaveOut& own, VotingWorkspace& ws) const;
-  // Steps on A and B, and on S and u.
-  void update_votes(double weight, VotingWorkspace& ws);
-  void update_feature_votes(double weight, VotingWorkspace& ws);
-  void update_predictors(double weight, VotingWorkspace& ws);
-  void update_pairs(std::size_t lesson, const PredictorStep& step, VotingWorkspace& ws);
-  void publish(const ActiveKey& key, ClassId z, float root, float weight, Threads threads);
-  // Teaches the pairs of a label of the example, and counts them if the example is new.
-  void update_own_pairs(ClassId y, const PredictorStep& step, double counted, VotingWorkspace& ws);
-  void count(Labels labels, double weight, double counted, VotingWorkspace& ws);
-  void teach_cells(Labels labels, double weight, double counted, VotingWorkspace& ws);
+  // Of A and B, and of S and u.
+  void find_vote_gradients(VotingWorkspace& ws) const;
+  void find_feature_gradients(VotingWorkspace& ws) const;
 
+  // What an example teaches a candidate that is wrong enough, and a label, which is counted, too.
+  void teach_lesson(const Studied& x, std::size_t lesson, Work& work);
+  void begin_labels(RowNotes& notes) const;  // before the first of them
+  void teach_label(const Studied& x, std::size_t label, Work& work);
+  // The histogram of a key is told what a candidate has learned; and what a key learns, when all
+  // candidates have been told.
+  void tell_key(const Studied& x, std::size_t hit);
+  void teach_key(const Studied& x, std::size_t key, Work& work);
+  void publish(const ActiveKey& key, ClassId z, float root, float weight);
+  Cells::Lesson cells_lesson(const Studied& x) const;
+  void teach_cells(const Studied& x, VotingWorkspace& ws);
+  void teach_forest(const Studied& x, VotingWorkspace& ws);
+  // A, B, S, marginals, and what is counted of all examples.
+  void teach_all(const Studied& x, Work& work);
+
+  // Of a mini-batch, by owner.
+  void list_items(Place& place) const;
+  void apply_to_classes(Place& place, Owner owner, VotingWorkspace& ws);
+  void show_cells(VotingWorkspace& ws);
+  void arrive(std::span<Place> places);
+  void apply_to_keys(Place& place, Owner owner, VotingWorkspace& ws);
+  void apply_to_nodes(Place& place, Owner owner, VotingWorkspace& ws);
+  void learn_centring(std::span<Place> places, Owner owner);
+
+  double added(const RowNotes& notes) const { return first_pass_ ? notes.counted : 0.0; }
   PredictorStep step_of(double gradient, double weight) const;
   bool drops_features() const { return !first_pass_ && dropout_.is_on(); }
   // Whether a class is wrong enough to learn.
@@ -91,8 +142,9 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   FeatureDropout dropout_;
   Marginals marginals_;
   bool first_pass_ = true;
-  bool has_lists_ = false;  // of labels, in this batch
-  double rate_ = 0.0;       // of this pass
+  bool has_lists_ = false;     // of labels, in this batch
+  double rate_ = 0.0;          // of this pass
+  std::vector<Place> places_;  // of a mini-batch, while several threads learn
 };
 
 }  // namespace recalltree

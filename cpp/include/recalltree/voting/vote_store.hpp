@@ -89,17 +89,21 @@ class VoteStore {
   std::optional<Cells> own_cells;
 
   void grow_to(std::size_t n_classes);
-  // Counts an example, and each of its labels. Returns how many entries of a histogram were
+  // Counts an example of a class. Returns the weight of its examples before and after.
+  OwnCount count_class(ClassId y, double counted);
+  // Counts an example whose labels have been counted. Returns how many entries of a histogram were
   // touched.
-  std::size_t count(Labels labels, double counted, Threads threads);
+  std::size_t count_example(Labels labels, const std::vector<OwnCount>& of_labels, double counted);
   // Before the units become too large for the numbers, all counts are written in new ones.
   void rebase_unit();
 
   // For prediction.
   std::size_t n_classes() const { return class_terms.size(); }
   double examples() const { return relaxed_load(examples_); }
-  double decay_unit() const {
-    return rules.decay_unit(static_cast<double>(relaxed_load(n_counted_)), decay_origin_);
+  double decay_unit() const { return decay_unit_after(0); }
+  // When so many more examples have been counted.
+  double decay_unit_after(std::size_t more) const {
+    return rules.decay_unit(static_cast<double>(n_counted_ + more), decay_origin_);
   }
   VoteScales scales() const {
     return {relaxed_load(affinity_scale.value), relaxed_load(share_scale.value),

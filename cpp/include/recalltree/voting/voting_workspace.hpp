@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "recalltree/base/ownership.hpp"
 #include "recalltree/cells/cells.hpp"
 #include "recalltree/model/workspace.hpp"
 #include "recalltree/voting/feature_dropout.hpp"
 #include "recalltree/voting/feature_weighting.hpp"
 #include "recalltree/voting/label_loss.hpp"
+#include "recalltree/voting/marginals.hpp"
 #include "recalltree/voting/row_block.hpp"
 #include "recalltree/voting/votes.hpp"
 
@@ -24,6 +26,7 @@ struct PairGuess {
 
 // A key of the example that a candidate has met before.
 struct Hit {
+  ClassId label;        // of the candidate
   std::uint32_t key;    // position among the example's keys
   std::uint32_t slot;   // in the candidate's table
   float root;           // square root of the pair's count
@@ -34,6 +37,11 @@ struct Hit {
 struct OwnPair {
   float before, after, weight;
   bool is_known = false;
+};
+
+// The examples of a label's class, by weight, before the example and with it.
+struct OwnCount {
+  float before, after;
 };
 
 // A label of the example that is learned. The roots and the norm are of its counts without the
@@ -73,6 +81,22 @@ struct Hyperplane {
   std::array<std::uint32_t, 16> features;
 };
 
+// A router on the way learns: the step that leads from its node.
+struct RouterLesson {
+  RouteStep step;
+  float target;
+  double importance;
+};
+
+// An example arrives at a node of its way: which label it counts, and the count of that label
+// before it, where the node is a key.
+struct Arrival {
+  NodeId node;
+  std::uint32_t label;  // position among the example's own
+  float before = 0.0f;
+  bool is_key = false;
+};
+
 // A node that votes on the example.
 struct NodeKey {
   NodeId node;
@@ -110,20 +134,41 @@ struct WhitenedRows {
   bool is_empty() const { return next == n; }
 };
 
-struct VotingWorkspace : Workspace {
-  FeatureDropout::Row row;  // that is learned without some of its features
+// What an example teaches: noted while it is studied, applied afterwards.
+struct RowNotes {
+  double counted = 0.0;            // its weight in growing units
+  bool has_linear_models = false;  // that see the row
   std::vector<ActiveKey> keys;
+  std::vector<OwnLabel> own;
+  std::vector<Candidate> candidates;
+  std::vector<Role> roles;  // by candidate, and the gradients of their scores
+  std::vector<double> gradient;
+  std::vector<Lesson> lessons;  // by candidate that is wrong enough to learn
+  std::vector<Hit> hits;
+  // Gradients of A, B and S, if votes learn, of u by key, and of the marginals.
+  bool votes_learn = false, nodes_learn = false, shares_learn = false;
+  double affinity_gradient = 0.0, node_gradient = 0.0, share_gradient = 0.0;
+  std::vector<double> key_gradient;
+  MarginalGradient marginal_gradient;
+  std::vector<Route> routes;  // by tree
+  std::vector<RouterLesson> router_lessons;
+  // Noted by those who apply it, for those after them.
+  std::vector<OwnCount> own_counts;  // by label
+  std::vector<OwnPair> own_pairs;    // by label and key
+  std::vector<Arrival> arrivals;
+  std::vector<Cells::Change> changes;  // of class vectors, by candidate and by label
+};
+
+struct VotingWorkspace : Workspace, RowNotes {
+  FeatureDropout::Row row;  // that is learned without some of its features
   std::vector<Promise> promises;
   std::vector<AskedKey> asked;     // all keys
   std::vector<AskedKey> unread;    // keys with histograms that were not read to the end
   std::vector<PairGuess> guesses;  // of some classes, one after the other
   std::vector<PairGuess*> guess_ends;
-  bool has_linear_models = false;  // that see the row
-  std::vector<Route> routes;       // by tree
   std::vector<NodeKey> node_keys;
   std::vector<Hyperplane> hyperplanes;  // by tree and place, as far as they were asked for
   Votes votes;
-  std::vector<Candidate> candidates;
   std::size_t n_voted = 0;  // candidates that some key voted for; then near ones, or frequent ones
   std::size_t n_found = 0;  // all these together; labels of the example may come after them
   std::vector<float> inverse_norm;  // by candidate
@@ -131,17 +176,11 @@ struct VotingWorkspace : Workspace {
   std::vector<Candidate> near;      // that cells found
   Cells::Scratch cells;
   RowBlock block;
-  // Learning. By candidate, and by candidate that is wrong enough to learn.
-  std::vector<double> gradient, vote_gradient;
-  std::vector<Lesson> lessons;
-  std::vector<Hit> hits;
-  std::vector<Role> roles;
-  std::vector<OwnLabel> own;
-  std::vector<float> own_roots;  // by label and key
-  // By key.
-  std::vector<OwnPair> own_pairs;
-  std::vector<double> key_gradient;
+  // Learning.
+  std::vector<double> vote_gradient;                     // by candidate
+  std::vector<float> own_roots;                          // by label and key
   std::vector<std::vector<std::vector<Passed>>> passed;  // by label, tree and depth
+  std::vector<ClassId> changed;                          // classes that an owner has taught
 };
 
 }  // namespace recalltree
