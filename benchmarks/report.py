@@ -8,10 +8,11 @@ import platform
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 PACKAGES = (
     "recalltree",
@@ -80,6 +81,8 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
 
 def table(results: Sequence[dict[str, Any]]) -> Table:
     """Return one line per set, algorithm and program."""
+    from rich.table import Table
+
     shown = Table(caption=UNITS, caption_justify="left")
     for heading in ("set", "algorithm", "program"):
         shown.add_column(heading)
@@ -126,6 +129,8 @@ def print_table(
     results: Sequence[dict[str, Any]], skipped: Sequence[str] = (), console: Console | None = None
 ) -> None:
     """Print the table and what was left out."""
+    from rich.console import Console
+
     console = console or Console()
     if not console.is_terminal:
         console.width = max(console.width, 160)

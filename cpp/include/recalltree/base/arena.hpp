@@ -1,10 +1,11 @@
 // Memory for weights: large blocks (huge pages where the system grants them), carved into
 // pieces that are multiples of a small size, cache lines unless told otherwise. Pieces given back
 // are used again: one of the same size as it is, otherwise a part of the smallest that is large
-// enough.
+// enough. The threads of a team carve blocks of their own, so that they do not wait for each other.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -22,6 +23,8 @@
 #include <sys/mman.h>
 #endif
 
+#include "recalltree/base/thread_number.hpp"
+
 namespace recalltree {
 
 class Arena {
@@ -38,36 +41,47 @@ class Arena {
   // Zeroed memory. The size is rounded up.
   void* allocate(std::size_t bytes) {
     bytes = rounded(bytes);
-    std::lock_guard lock(mutex_);
-    used_.fetch_add(bytes, std::memory_order_relaxed);
-    if (void* piece = take_free(bytes)) {
+    Shard& own = own_shard();
+    std::lock_guard lock(own.mutex);
+    own.used.fetch_add(bytes, std::memory_order_relaxed);
+    if (void* piece = own.take_free(bytes)) {
       std::memset(piece, 0, bytes);
       return piece;
     }
-    if (bytes > left_) add_block(bytes);
-    void* piece = next_;
-    next_ += bytes;
-    left_ -= bytes;
+    if (bytes > own.left) {
+      own.keep_rest();
+      if (std::byte* const piece = take_from_others(own, bytes)) {
+        std::memset(piece, 0, bytes);
+        return piece;
+      }
+      add_block(own, bytes);
+    }
+    void* piece = own.next;
+    own.next += bytes;
+    own.left -= bytes;
     return piece;
   }
 
   // Gives a piece back; nobody may use it any more.
   void release(void* piece, std::size_t bytes) {
     bytes = rounded(bytes);
-    std::lock_guard lock(mutex_);
-    used_.fetch_sub(bytes, std::memory_order_relaxed);
-    free_[bytes].push_back(static_cast<std::byte*>(piece));
+    Shard& own = own_shard();
+    std::lock_guard lock(own.mutex);
+    own.used.fetch_sub(bytes, std::memory_order_relaxed);
+    own.free[bytes].push_back(static_cast<std::byte*>(piece));
   }
 
   // Joins neighbouring pieces that were given back, and gives blocks of which nothing is used back
-  // to the system. Takes time proportional to the number of these pieces.
+  // to the system. Takes time proportional to the number of these pieces. While one thread works
+  // alone.
   void tidy() {
-    std::lock_guard lock(mutex_);
-    keep_rest();
     std::vector<std::pair<std::byte*, std::size_t>> pieces;
-    for (const auto& [size, same] : free_)
-      for (std::byte* piece : same) pieces.emplace_back(piece, size);
-    free_.clear();
+    for (Shard& shard : shards_) {
+      shard.keep_rest();
+      for (const auto& [size, same] : shard.free)
+        for (std::byte* piece : same) pieces.emplace_back(piece, size);
+      shard.free.clear();
+    }
     std::sort(pieces.begin(), pieces.end());
     std::sort(blocks_.begin(), blocks_.end(),
               [](const Block& a, const Block& b) { return a.memory.get() < b.memory.get(); });
@@ -82,7 +96,7 @@ class Arena {
         for (; at < pieces.size() && pieces[at].first == piece + size && piece + size != end; ++at)
           size += pieces[at].second;
         is_free = size == block.size;
-        if (!is_free) free_[size].push_back(piece);
+        if (!is_free) shards_[0].free[size].push_back(piece);
       }
       if (is_free)
         held_ -= block.size;
@@ -93,7 +107,11 @@ class Arena {
   }
 
   // Bytes handed out and not given back.
-  std::size_t used() const { return used_.load(std::memory_order_relaxed); }
+  std::size_t used() const {
+    std::size_t sum = 0;  // one thread may give back what another took
+    for (const Shard& shard : shards_) sum += shard.used.load(std::memory_order_relaxed);
+    return sum;
+  }
   // The most bytes that were taken from the system at one time.
   std::size_t most_held() const { return most_held_; }
 
@@ -154,44 +172,68 @@ class Arena {
     return {block, Free{}};
   }
 
-  std::byte* take_free(std::size_t bytes) {
-    const auto found = free_.lower_bound(bytes);
-    if (found == free_.end()) return nullptr;
-    const std::size_t size = found->first;
-    std::byte* const piece = found->second.back();
-    found->second.pop_back();
-    if (found->second.empty()) free_.erase(found);
-    if (size > bytes) free_[size - bytes].push_back(piece + bytes);
-    return piece;
+  struct alignas(64) Shard {
+    std::mutex mutex;  // hardly ever waited for
+    std::byte* next = nullptr;
+    std::size_t left = 0, next_block = kSmallestBlock;
+    std::atomic<std::size_t> used{0};
+    std::map<std::size_t, std::vector<std::byte*>> free;  // by size; none is empty
+
+    // The smallest piece that is large enough, and its size; null if there is none.
+    std::pair<std::byte*, std::size_t> take_whole(std::size_t bytes) {
+      const auto found = free.lower_bound(bytes);
+      if (found == free.end()) return {nullptr, 0};
+      const std::pair whole{found->second.back(), found->first};
+      found->second.pop_back();
+      if (found->second.empty()) free.erase(found);
+      return whole;
+    }
+    std::byte* cut(std::pair<std::byte*, std::size_t> whole, std::size_t bytes) {
+      if (whole.second > bytes) free[whole.second - bytes].push_back(whole.first + bytes);
+      return whole.first;
+    }
+    std::byte* take_free(std::size_t bytes) { return cut(take_whole(bytes), bytes); }
+    // The rest of the current block becomes a piece like those that were given back.
+    void keep_rest() {
+      if (left > 0) free[left].push_back(next);
+      left = 0;
+    }
+  };
+  static constexpr std::size_t kShards = 16;
+
+  Shard& own_shard() { return shards_[thread_number % kShards]; }
+
+  // Before memory is taken from the system: what others were given back.
+  std::byte* take_from_others(Shard& own, std::size_t bytes) {
+    for (Shard& other : shards_) {
+      if (&other == &own) continue;
+      std::unique_lock lock(other.mutex, std::try_to_lock);
+      if (!lock.owns_lock()) continue;
+      const auto whole = other.take_whole(bytes);
+      if (whole.first != nullptr) return own.cut(whole, bytes);
+    }
+    return nullptr;
   }
 
-  // The rest of the current block becomes a piece like those that were given back.
-  void keep_rest() {
-    if (left_ > 0) free_[left_].push_back(next_);
-    left_ = 0;
-  }
-
-  void add_block(std::size_t bytes) {
-    keep_rest();
+  void add_block(Shard& own, std::size_t bytes) {
     // Small models stay small; large ones get blocks that huge pages can back.
-    std::size_t size = std::bit_ceil(bytes > block_ ? bytes : block_);
+    const std::size_t size = std::bit_ceil(std::max(bytes, own.next_block));
     Memory block = new_block(size);
-    next_ = static_cast<std::byte*>(block.get());
+    own.next = static_cast<std::byte*>(block.get());
+    own.left = size;
+    if (own.next_block < max_block_) own.next_block *= 2;
+    std::lock_guard lock(blocks_mutex_);
     blocks_.push_back({std::move(block), size});
-    left_ = size;
     held_ += size;
     most_held_ = std::max(most_held_, held_);
-    if (block_ < max_block_) block_ *= 2;
   }
 
   const std::size_t granule_;
-  std::mutex mutex_;
+  std::size_t max_block_ = kLargestBlock;
+  std::array<Shard, kShards> shards_;
+  std::mutex blocks_mutex_;
   std::vector<Block> blocks_;
-  std::byte* next_ = nullptr;
-  std::atomic<std::size_t> used_{0};
-  std::size_t left_ = 0, block_ = kSmallestBlock, max_block_ = kLargestBlock;
   std::size_t held_ = 0, most_held_ = 0;
-  std::map<std::size_t, std::vector<std::byte*>> free_;  // by size; none is empty
 };
 
 }  // namespace recalltree

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "recalltree/base/thread_number.hpp"
+
 namespace recalltree {
 
 // Threads that do one piece of work after the other. Between two pieces the caller is alone.
@@ -46,6 +48,7 @@ class ThreadTeam {
 
  private:
   void serve(std::size_t thread) {
+    thread_number = thread;
     for (std::uint64_t turn = 1;; ++turn) {
       wait_until([&] { return turn_.load(std::memory_order_acquire) >= turn; });
       if (do_work_ == nullptr) return;
