@@ -16,6 +16,9 @@ PLACES = {
     "cache_dir": "DIR",
     "json": "FILE",
     "against": "FOLDER",
+    "npz": "FOLDER",
+    "save_npz": "FOLDER",
+    "markdown": "FILE",
 }  # not part of a result
 
 

@@ -22,10 +22,17 @@ SETS = ("webdirectory", "wikipassage", "glyphs", "passages")
 PHASES = ("train", "predict")
 
 
-def numbers(text: str) -> list[int]:
+class Numbers(tuple[int, ...]):
+    """Numbers of threads, written as on the command line."""
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self))
+
+
+def numbers(text: str) -> Numbers:
     """Return the numbers in a list such as ``1,2,4``."""
     try:
-        found = sorted({int(word) for word in text.split(",")})
+        found = Numbers(sorted({int(word) for word in text.split(",")}))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r}: give numbers, such as 1,2,4") from None
     if found[0] != 1 or len(found) < 2:
@@ -37,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     study.add_arguments(parser)
     add = parser.add_argument
     add("--algorithms", nargs="+", choices=ours.ESTIMATORS, default=list(ours.ESTIMATORS))
-    add("--threads", type=numbers, default=[1, 2, 4, 8, 16], help="with so many, such as 1,2,4")
+    add("--threads", type=numbers, default=numbers("1,2,4,8,16"), help="such as 1,2,4")
     add("--repeats", type=int, default=3, help="keep the best of so many")
     add(
         "--one-against-all-limit",
@@ -90,7 +97,7 @@ def run(options: argparse.Namespace, console: Any) -> dict[str, Any]:
             if options.markdown:
                 options.markdown.write_text(markdown(results))
     if results:
-        console.print(markdown(results))
+        print(markdown(results))
     return content
 
 
@@ -156,9 +163,6 @@ class Plain:
 
     def log(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
-
-    def print(self, text: str) -> None:
-        print(text)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -38,7 +38,7 @@ class RandomRouters(OneAgainstSomeReference):
 
     def __init__(self, n_features, **parameters):
         super().__init__(n_features, **parameters)
-        self.forest.update_routers = lambda *_: None
+        self.forest.router_lessons = lambda *_: []
 
 
 class OneKeyPerTree(OneAgainstSomeReference):
@@ -70,9 +70,9 @@ class OneVote(OneAgainstSomeReference):
         super().__init__(n_features, **parameters)
         self.scales.values[1] = 0.0
 
-    def update_votes(self, *lesson):
-        super().update_votes(*lesson)
-        self.scales.values[1] = 0.0
+    def vote_gradients(self, *studied):
+        of_scales, of_keys = super().vote_gradients(*studied)
+        return of_scales * [1.0, 0.0, 1.0], of_keys
 
 
 class VotesOtherwise(OneVote):

@@ -88,6 +88,21 @@ class CoreModel:
             offsets = np.array([0, len(labels)], dtype=np.int64)
         self.model.learn(self.rows(row), labels, weight, None, 1, first_pass, offsets)
 
+    def learn_together(self, rows, first_pass, n_threads):
+        """Learn several rows, as a mini-batch if there are not too many."""
+        if self.csr is None:
+            X = self.core.Rows.dense(self.X)
+        else:
+            indptr, indices = self.csr.indptr.astype(np.int64), self.csr.indices.astype(np.int64)
+            X = self.core.Rows.csr(indptr, indices, self.csr.data, self.stream.n_features)
+        labels, offsets = self.stream.labels, None
+        if self.stream.lists is not None:
+            labels = np.array([y for row in self.stream.lists for y in row], dtype=np.uint32)
+            offsets = np.cumsum([0, *map(len, self.stream.lists)], dtype=np.int64)
+        weights = self.stream.weights.astype(np.float32)
+        order = np.array(rows, dtype=np.int64)
+        self.model.learn(X, labels, weights, order, n_threads, first_pass, offsets)
+
     def predict(self, row):
         return int(self.model.predict(self.rows(row), 1)[0])
 
@@ -143,21 +158,24 @@ class FollowingLearner(LinearLearner):
         self.follower = Follower()
         self.core_row = core_row
 
-    def learn(self, terms, target, importance, min_gradient=0.0):
+    def learn(self, terms, target, importance, min_gradient=0.0, *, p=None, rate=None):
         self.floor = max(min_gradient, GRADIENT_FLOOR)
-        p = score(terms)
+        p = score(terms) if p is None else p
+        studied = {"p": p, "rate": rate}
         margin = AMBIGUOUS * max(1.0, abs(p))
         ambiguous = self.is_worth_it(p - margin, target) != self.is_worth_it(p + margin, target)
         self.forced_gradient = self.least_gradient(p, target) if ambiguous else None
 
         def core_learned():
             learned = copy.deepcopy(terms)
-            super(FollowingLearner, self).learn(learned, target, importance, min_gradient)
+            super(FollowingLearner, self).learn(
+                learned, target, importance, min_gradient, **studied
+            )
             row = self.core_row(terms[0].model)
             return distance(row, learned[0].model) < distance(row, terms[0].model)
 
         if self.follower.choose(self.is_worth_it(p, target), ambiguous, core_learned):
-            super().learn(terms, target, importance, min_gradient)
+            super().learn(terms, target, importance, min_gradient, **studied)
 
     def assert_rare(self):
         # A step of hinge ends at the hinge, where the same example finds itself the next time.

@@ -1,8 +1,10 @@
 """The studies of what limits one-against-some: memory, and threads that share a model."""
 
+import json
+
 import pytest
 from benchmark_runs import command_line, report_of
-from benchmarks import compiled, datasets, memory_speed
+from benchmarks import compiled, datasets, memory_speed, threads
 from benchmarks.memory import Touched
 from benchmarks.memory_speed import MemorySpeed
 
@@ -75,17 +77,61 @@ def test_the_limits_of_memory_are_reported(compiler, tmp_path, capsys):
 
 
 def test_threads_are_compared_and_reported(tmp_path, capsys):
-    options = ("--sets", "generated-dense", "--rows", "3000", "--repeats", "2")
-    (result,) = report_of("threads", tmp_path, *options)["results"]
-    one, two = result["threads"]["1"], result["threads"]["2"]
-    for phase in ("train", "predict"):
-        assert result["ratios"][phase] == pytest.approx(one[phase] / two[phase])
-    assert one["error"]["least"] == one["error"]["largest"]  # reproducible
-    assert two["error"]["least"] <= two["error"]["mean"] <= two["error"]["largest"] < 0.5
-    assert abs(result["error_points"]) < 5  # of 3,000 rows
+    table = tmp_path / "threads.md"
+    options = (
+        "--sets",
+        "generated-dense",
+        "--rows",
+        "3000",
+        "--repeats",
+        "2",
+        "--threads",
+        "1,2,3",
+    )
+    chosen = ("--algorithms", "one-against-some", "lom-tree", "--markdown", str(table))
+    results = report_of("threads", tmp_path, *options, *chosen)["results"]
+    assert [r["algorithm"] for r in results] == ["one-against-some", "lom-tree"]
+    for result in results:
+        one, two, three = (result["threads"][n] for n in "123")
+        for phase in ("train", "predict"):
+            assert two["ratios"][phase] == pytest.approx(one[phase] / two[phase])
+        assert one["error_points"] == 0.0
+        assert abs(two["error_points"]) < 5  # of 3,000 rows
+        assert two["error"] == three["error"] < 0.5
+        assert not two["errors_differ"]
+    assert "generated-dense | lom-tree | 1 |" in table.read_text()
     assert "generated-dense" in capsys.readouterr().out
 
 
-def test_one_thread_is_not_compared_with_itself(tmp_path):
-    with pytest.raises(SystemExit, match="--threads 1"):
-        command_line.main(["threads", "--threads", "1", "--cache-dir", str(tmp_path)])
+def test_one_against_all_is_left_out_where_it_takes_too_long(tmp_path):
+    options = ("--sets", "generated-dense", "--rows", "200", "--repeats", "1", "--threads", "1,2")
+    few = ("--algorithms", "one-against-all", "lom-tree", "--one-against-all-limit", "100")
+    results = report_of("threads", tmp_path, *options, *few)["results"]
+    assert [r["algorithm"] for r in results] == ["lom-tree"]
+
+
+def test_threads_read_arrays_that_were_made_elsewhere(tmp_path):
+    folder, output = tmp_path / "arrays", tmp_path / "report.json"
+    made = ["--sets", "generated-sparse", "--rows", "300", "--save-npz", str(folder)]
+    command_line.main(["threads", *made, "--cache-dir", str(tmp_path)])
+    options = [
+        "--npz",
+        str(folder),
+        "--sets",
+        "generated-sparse",
+        "--repeats",
+        "1",
+        "--rows",
+        "200",
+    ]
+    places = ["--json", str(output), "--cache-dir", str(tmp_path)]
+    threads.main([*options, "--threads", "1,2", "--algorithms", "one-against-some", *places])
+    (result,) = json.loads(output.read_text())["results"]
+    assert result["n_train"] == result["n_predict"] == 200
+
+
+@pytest.mark.parametrize("given", ["1", "2,4", "two"])
+def test_one_thread_is_compared_with_others(given, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        command_line.main(["threads", "--threads", given, "--cache-dir", str(tmp_path)])
+    assert "--threads" in capsys.readouterr().err

@@ -106,12 +106,11 @@ class OneAgainstSomeClassifier(ListClassifier):
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out, drawn at random.
     n_jobs : int or None, default=None
-        Threads. None is 1; -1 is all cores. Predictions do not depend on it. With more than
-        one, threads learn at the same time and write the same weights without waiting for each
-        other: learning is then not reproducible to the bit. With cells, one thread learns.
+        Threads. None is 1; -1 is all cores. Predictions do not depend on it. Several learn
+        mini-batches: the model is the same, to the bit, for every number above one.
     random_state : int, RandomState instance or None, default=None
-        Seed of the order of the rows and of the trees. With a number and one thread, the model is
-        the same bit for bit every time.
+        Seed of the order of the rows and of the trees. With a number, the model is the same bit
+        for bit every time.
     verbose : int, default=0
         1 shows a progress bar on standard error while learning.
 

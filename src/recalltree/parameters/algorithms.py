@@ -61,10 +61,11 @@ _COMMON = (
         "n_jobs",
         None,
         (None, Range(int, 1), Range(int, None, -1)),
-        "Threads; -1 is all cores. Predictions do not depend on it. When several threads learn, "
-        "they write the same weights without waiting for each other, so learning is not "
-        "reproducible to the bit. LOMTree, and one-against-some with cells, always learn with one "
-        "thread; one-against-all without negative samples is always reproducible.",
+        "Threads; -1 is all cores. Predictions do not depend on it. Of one-against-some, the model "
+        "is the same, to the bit, for every number above one. Where several threads learn a Recall "
+        "Tree, they write the same weights without waiting for each other, so learning is not "
+        "reproducible to the bit. LOMTree always learns with one thread; one-against-all without "
+        "negative samples is always reproducible.",
         none_is="1",
     ),
     Parameter(

@@ -139,7 +139,24 @@ class Cells:
         return self.classes[label].match(whitened, own * self.unit)
 
     def teach(self, x, whitened, gradients, lesson):
-        """Step against the gradients of classes, then count the row."""
+        """Step against the gradients of classes, then count the row, and show what has changed."""
+        changed, due = self.change(x, whitened, gradients, lesson)
+        self.show(changed, due)
+
+    def rows_until_renewal(self):
+        """Return how many rows can be learned until the whitening changes; None is any number."""
+        if self.most_rows == 0:
+            return None
+        n, following = len(self.first_rows), FEWEST_ROWS
+        while following <= n:
+            following *= 2
+        return following - n
+
+    def change(self, x, whitened, gradients, lesson):
+        """Step against the gradients of classes, then count the row.
+
+        Return the classes that have changed, and the labels that may be in another cell now.
+        """
         if self.most_rows > 0:
             self.first_rows.append(x)
         for label, gradient in gradients.items():
@@ -150,10 +167,15 @@ class Cells:
                     whitened, gradient, lesson.weight, lesson.rate, lesson.l2, memory
                 )
                 self.note(label, False, step, kept)
-                if label not in lesson.labels:
-                    self.redraw(label)
-        for y in lesson.labels:
-            self.count(whitened, y, lesson.counted * self.unit)
+        due = [y for y in lesson.labels if self.count(whitened, y, lesson.counted * self.unit)]
+        return [*gradients, *lesson.labels], due
+
+    def show(self, changed, due):
+        """Draw classes anew where they stand, place those that are due, and renew the whitening."""
+        for label in dict.fromkeys(changed):
+            self.redraw(label)
+        for label in due:
+            self.place(label)
         n = len(self.first_rows)
         if n >= FEWEST_ROWS and n & (n - 1) == 0:
             self.renew()
@@ -179,14 +201,12 @@ class Cells:
         self.unit = 1.0
 
     def count(self, whitened, y, weight):
-        """Add a row to the mean of its class, and show the class where it belongs."""
-        if weight > 0:
-            self.classes[y].count(whitened, weight)
-            self.note(y, True, weight, 1.0)
-        if weight > 0 and is_time_to_place(self.classes[y].rows):
-            self.place(y)
-        else:
-            self.redraw(y)
+        """Add a row to the mean of its class, and tell whether it may be in another cell now."""
+        if weight <= 0:
+            return False
+        self.classes[y].count(whitened, weight)
+        self.note(y, True, weight, 1.0)
+        return is_time_to_place(self.classes[y].rows)
 
     def place(self, label):
         """Put a class into the nearest cell."""

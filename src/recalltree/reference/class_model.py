@@ -40,9 +40,12 @@ class ClassModel:
             return np.zeros(len(counts)), 0.0
         return np.sqrt(counts), 1.0 / np.sqrt(total)
 
-    def learn(self, values, gradient, weight, rate, l2, memory):
-        """Step on the weights and the bias, and forget what `memory` does not keep."""
-        where = self.met & (values != 0)
+    def learn(self, values, gradient, weight, rate, l2, memory, met=None):
+        """Step on the weights and the bias, and forget what `memory` does not keep.
+
+        `met` are the features that have weights; by default those that do now.
+        """
+        where = (self.met if met is None else met) & (values != 0)
         if self.has_bias:
             kept = Memory(1.0, memory.accumulators)
             self.bias.step(gradient, weight, rate * BIAS_RATE, memory=kept)

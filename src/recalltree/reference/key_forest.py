@@ -8,6 +8,7 @@ example: where it would have ended had the router that was least sure sent it th
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,6 +47,16 @@ def random_hyperplane(seed, tree, place, n_features, sparse):
             sign = 1.0 if bits & 1 else -1.0
             weights[(bits >> 1) % n_features] += sign * RANDOM_NORM / RANDOM_FEATURES**0.5
     return weights
+
+
+class RouterLesson(NamedTuple):
+    """What an example teaches a router."""
+
+    term: Term
+    p: float  # its score
+    target: int
+    importance: float
+    rate: float
 
 
 class KeyNode:
@@ -202,14 +213,23 @@ class KeyForest:
         """Return the labels of a node that vote."""
         return node.histogram.ranking()[: self.max_labels]
 
-    def update_routers(self, routes, z, labels, weight):
-        """Teach the routers on the way to send an example where its labels leave less entropy."""
+    def router_lessons(self, routes, z, labels, weight):
+        """Return what the routers on the way learn: the side where labels leave less entropy."""
+        lessons = []
         for path, side in routes:
             for node in path if side is not None else path[:-1]:
                 growth = [self.entropy_growth(child, labels, weight) for child in node.children]
                 delta = growth[0] - growth[1]
                 if abs(delta) / weight >= ENTROPY_FLOOR:
-                    self.learner.learn([Term(node.router, z)], 1 if delta > 0 else -1, abs(delta))
+                    p, target = self.margin(node, z), 1 if delta > 0 else -1
+                    term = Term(node.router, z)
+                    lessons.append(RouterLesson(term, p, target, abs(delta), self.learner.rate))
+        return lessons
+
+    def teach(self, lessons):
+        """Teach routers."""
+        for term, p, target, importance, rate in lessons:
+            self.learner.learn([term], target, importance, p=p, rate=rate)
 
     def entropy_growth(self, child, labels, weight):
         """Return how much the total entropy of a child grows with one more example."""

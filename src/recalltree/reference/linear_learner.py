@@ -210,14 +210,18 @@ class LinearLearner:
         """Return the gradient of the loss; apart from the rest so that it can be overridden."""
         return self.loss.gradient(p, target)
 
-    def learn(self, terms, target, importance, min_gradient=0.0):
-        """Move the score of `terms` towards `target` with an importance-aware AdaGrad step."""
-        p = score(terms)
+    def learn(self, terms, target, importance, min_gradient=0.0, *, p=None, rate=None):
+        """Move the score of `terms` towards `target` with an importance-aware AdaGrad step.
+
+        Where an example was studied before others were learned, p is its score and `rate` the
+        learning rate at that time.
+        """
+        p = score(terms) if p is None else p
         gradient = self.gradient(terms, p, target)
         if abs(gradient) < max(min_gradient, GRADIENT_FLOOR):
             return
 
-        size = self.rate * importance
+        size = (self.rate if rate is None else rate) * importance
         rates = []
         reach = 0.0  # how far p moves per unit of step
         for model, z in terms:

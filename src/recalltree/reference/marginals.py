@@ -23,7 +23,7 @@ class Marginals:
     >>> marginals = Marginals()
     >>> scores, is_label = np.array([2.0, 2.0, 0.0]), np.array([True, True, False])
     >>> for _ in range(200):
-    ...     marginals.learn(scores, is_label, weight=1.0)
+    ...     marginals.learn(marginals.gradient(scores, is_label), weight=1.0)
     >>> marginals(scores).round(1)
     array([0.9, 0.9, 0. ])
     """
@@ -36,10 +36,13 @@ class Marginals:
         a, b = self.numbers.values
         return 1.0 / (1.0 + np.exp(-a * log_softmax(scores) - b))
 
-    def learn(self, scores, is_label, weight):
-        """Follow the gradient of the logistic losses of all candidates."""
+    def gradient(self, scores, is_label):
+        """Return the gradient of the logistic losses of all candidates."""
         wrong = self(scores) - is_label
-        gradient = np.array([wrong @ log_softmax(scores), wrong.sum()])
+        return np.array([wrong @ log_softmax(scores), wrong.sum()])
+
+    def learn(self, gradient, weight):
+        """Follow the gradient of an example."""
         self.numbers.step(gradient, weight, MARGINAL_RATE)
         self.numbers.values[0] = max(0.0, self.numbers.values[0])
 

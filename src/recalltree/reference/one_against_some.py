@@ -47,11 +47,13 @@ but those that the keys found.
 * Where features are sparse, or the only keys, w_y has a weight only for those that some example of
   class y had. Otherwise w_y has a weight for every feature.
 * If the keys vote for fewer than F classes and there are no cells, the most frequent ones fill up.
+* Several threads learn mini-batches: their examples are scored before any of them is learned, and
+  what they teach is applied in their order (`learn_together`). One thread learns each by itself.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,6 +70,7 @@ from .label_loss import gradients, gradients_without
 from .linear_learner import LinearLearner
 from .marginals import Marginals
 from .memory_budget import MemoryBudget
+from .mini_batch import rows_of_mini_batch
 from .progressive import ProgressiveError
 from .reading import Reading, read_largest
 from .scored import Read, Scored
@@ -87,7 +90,23 @@ FORGOTTEN_WEIGHTS, FORGOTTEN_STEPS = 0.03, 0.3
 SMALL_GRADIENT_OF_PAIRS, SMALL_GRADIENT_OF_ROWS = 0.03, 0.003
 # Labels in the histogram of a leaf: there are more, but the others hardly count.
 MAX_LABELS_OF_LEAF = 128
+MAX_HALF_LIVES = 40.0  # for which counts keep their units
 MOST_CLASSES_OF_TREES = 4096  # leaves cannot tell more of them apart: beside cells trees end
+
+
+class Studied(NamedTuple):
+    """What an example teaches."""
+
+    x: np.ndarray
+    labels: list
+    weight: float
+    scored: Scored
+    of_marginals: np.ndarray | None  # their gradient
+    gradients: dict  # by candidate
+    votes: tuple | None  # gradients of A, S and B, and of u
+    lessons: dict  # gradients of the candidates that learn
+    met: dict  # what these have met, the example's own labels excepted
+    routers: list
 
 
 class OneAgainstSomeReference:
@@ -309,47 +328,109 @@ class OneAgainstSomeReference:
 
     def learn(self, x, y, weight=1.0, first_pass=True):
         """Learn one example: y is its label, or a list of its labels."""
-        labels = y if isinstance(y, list) else [y]
-        if not first_pass and self.dropout.share > 0:
-            x = self.dropout(x, self.n_learned)
-        self.n_learned += 1
+        self.learn_together([(x, y, weight)], first_pass)
+
+    def learn_together(self, examples, first_pass=True):
+        """Learn a mini-batch of examples, each of them (x, y, weight).
+
+        All of them are studied, then what they teach is applied in their order: none sees what
+        another one has taught, but steps follow each other, and a class that several of them name
+        gets as many. New classes are known when the mini-batch has been learned.
+        """
         n_classes = len(self.classes)
+        for _, y, _ in examples:
+            self.see(y if isinstance(y, list) else [y])
+        studied = [self.study(x, y, weight, first_pass, n_classes) for x, y, weight in examples]
+        changed: list[int] = []
+        due: list[int] = []
+        for example in studied:
+            of_cells = self.apply(example, first_pass)
+            changed += of_cells[0]
+            due += of_cells[1]
+        if self.cells is not None:
+            self.cells.show(changed, due)
+        if first_pass:
+            self.budget.hold(self)
+
+    def next_mini_batch(self, first_pass=True):
+        """Return how many examples the next mini-batch has, if there are so many left."""
+        size = rows_of_mini_batch(self.n_learned)
+        if self.cells is not None:
+            size = min(size, self.cells.rows_until_renewal() or size)
+        if first_pass and self.fading < 1.0:
+            # Between mini-batches counts get new units, before these become too large.
+            half_lives = MAX_HALF_LIVES * (1.0 if self.cells is None else 0.25)
+            size = min(size, max(1, int(half_lives * -1.0 / np.log2(self.fading))))
+        return size
+
+    def see(self, labels):
+        """Make room for classes."""
         has_bias = self.cells is None  # otherwise cells keep it
         for label in labels:
             new = ClassModel(self.n_features, self.has_dense_predictors, has_bias)
             self.classes.setdefault(label, new)
             if self.cells is not None:
                 self.cells.see(label)
+
+    def study(self, x, y, weight, first_pass, n_classes):
+        """Return what an example teaches; nothing is learned yet."""
+        labels = y if isinstance(y, list) else [y]
+        if not first_pass and self.dropout.share > 0:
+            x = self.dropout(x, self.n_learned)
+        self.n_learned += 1
         scored = self.scores(x, n_classes, labels, 0.0 if first_pass else weight)
+        of_marginals = None
         if first_pass:
             right = n_classes > 0 and self.best(scored) in labels
             self.progressive.add(right, weight if labels else 0.0)
             if labels is y and n_classes > 0:
-                self.marginals.learn(scored.scores(), np.isin(scored.candidates, y), weight)
+                is_label = np.isin(scored.candidates, y)
+                of_marginals = self.marginals.gradient(scored.scores(), is_label)
         others = [label for label in labels if label not in scored.candidates]
         scored.candidates = [*scored.candidates, *others]
 
+        gradients, of_votes = self.gradients(scored, labels)
+        lessons = {z: g for z, g in gradients.items() if self.is_worth_it(z, g)}
+        votes = self.vote_gradients(scored, of_votes, lessons) if of_votes.any() else None
+        met = {z: self.classes[z].met.copy() for z in lessons if z not in labels}
+        routers = []
+        if first_pass:
+            routers = self.forest.router_lessons(scored.routes, scored.read.z, labels, weight)
+        return Studied(
+            x, labels, weight, scored, of_marginals, gradients, votes, lessons, met, routers
+        )
+
+    def apply(self, studied, first_pass):
+        """Learn what an example has taught.
+
+        Return the classes that cells have to draw anew, and those that may be in another cell.
+        """
+        x, labels, weight, scored = studied[:4]
         rate = self.learning_rate * (1.0 if first_pass else LATER_PASS)
-        all_gradients, of_votes = self.gradients(scored, labels)
-        lessons = {z: g for z, g in all_gradients.items() if self.is_worth_it(z, g)}
-        if of_votes.any():
-            self.update_votes(scored, of_votes, lessons, weight, rate)
+        if studied.of_marginals is not None:
+            self.marginals.learn(studied.of_marginals, weight)
+        if studied.votes is not None:
+            of_scales, of_keys = studied.votes
+            self.vote_weights.learn(of_scales, of_keys, weight, rate)
         for label in labels if first_pass else []:
             self.classes[label].met |= scored.read.shares > 0
-        for label, gradient in lessons.items():
-            kept = self.memory(gradient)
-            self.classes[label].learn(scored.read.z[:-1], gradient, weight, rate, self.l2, kept)
+        for label, gradient in studied.lessons.items():
+            kept, met = self.memory(gradient), studied.met.get(label)
+            z = scored.read.z[:-1]
+            self.classes[label].learn(z, gradient, weight, rate, self.l2, kept, met)
+        changed: tuple[list[int], list[int]] = [], []
         if self.cells is not None:
             # Class vectors decide by themselves which gradients are large enough.
             counted = weight if first_pass else 0.0
             lesson = Lesson(labels, weight, rate, counted, self.fading < 1.0, self.l2)
-            self.cells.teach(x[-self.cells.n_features :], scored.whitened, all_gradients, lesson)
+            dense = x[-self.cells.n_features :]
+            changed = self.cells.change(dense, scored.whitened, studied.gradients, lesson)
         if first_pass:
-            self.forest.update_routers(scored.routes, scored.read.z, labels, weight)
+            self.forest.teach(studied.routers)
             self.forest.count(scored.routes, labels, weight)
             self.centring.observe(x[: self.n_features], scored.read.z, weight)
             self.count(scored.read.shares, labels, weight)
-            self.budget.hold(self)
+        return changed
 
     def gradients(self, scored, labels):
         """Return the gradients of candidates by which they learn, and those by which votes do."""
@@ -368,9 +449,9 @@ class OneAgainstSomeReference:
         """Tell whether a class learns from a gradient."""
         return abs(gradient) >= self.small_gradient
 
-    def update_votes(self, *lesson):
-        """Step on A, S, B and u."""
-        self.vote_weights.learn(*lesson)
+    def vote_gradients(self, *studied):
+        """Return the gradients of A, S and B, and of u."""
+        return self.vote_weights.gradients(*studied)
 
     def memory(self, gradient):
         """Return what a class keeps of what it has learned, by how wrong it is."""

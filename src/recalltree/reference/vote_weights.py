@@ -32,8 +32,8 @@ class VoteWeights:
         scales = np.array([AFFINITY_SCALE, SHARE_SCALE, NODE_SCALE])  # A, S and B
         self.scales = Adaptive(scales, VOTE_OFFSET, VOTE_POWER)
 
-    def learn(self, scored, gradients, lessons, weight, rate):
-        """Step on A, S and B and on the weights u of the example's features.
+    def gradients(self, scored, gradients, lessons):
+        """Return the gradients of A, S and B, and of the weights u of the example's features.
 
         `lessons` names the classes that learn, `gradients` are those of the candidates.
         """
@@ -42,10 +42,13 @@ class VoteWeights:
         of_votes = dict(zip(scored.candidates, gradients, strict=True))
         lessons = {label: of_votes[label] for label in lessons}
         by_shares, by_keys = self.gradients_by_feature(scored, lessons)
+        return np.array([gradients @ affinities, by_shares, gradients @ node_votes]), by_keys
+
+    def learn(self, by_scales, by_keys, weight, rate):
+        """Step on A, S and B, and on u."""
         self.keys.step(by_keys, weight, rate * KEY_RATE, where=by_keys != 0)
         self.keys.values = np.maximum(0.0, self.keys.values)
-        steps = np.array([gradients @ affinities, by_shares, gradients @ node_votes])
-        self.scales.step(steps, weight, rate * VOTE_RATES)
+        self.scales.step(by_scales, weight, rate * VOTE_RATES)
         self.scales.values = np.maximum(0.0, self.scales.values)
 
     def gradients_by_feature(self, scored, lessons):
