@@ -2,8 +2,9 @@
 
 Rows are generated: a nested mixture in which ten classes share a centre, ten of these centres the
 next one, and so on, so that more classes add neighbours that are farther away, and the nearest stay
-as near as they were. Learning is timed over the last rows, when all classes are known. The best
-hundred classes are compared with those of an exact search over the vectors of all classes.
+as near as they were. Learning is timed over the last rows, 20,000 at most, when all classes are
+known. The best hundred classes are compared with those of an exact search over the vectors of all
+classes.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ FAN_OUT = 10
 # The mixture: its directions, how far centres are apart in each, and noise in and beside them.
 DIRECTIONS, SPREAD, NOISE, NOISE_BESIDE = 128, 0.6, 1.0, 0.05
 CODEBOOK = 2**16  # offsets that centres draw from
+# From so many rows on the whitening stays as it is.
+FEWEST_ROWS = 4_000
 ROWS_AT_ONCE, CLASSES_AT_ONCE = 20_000, 10_000
+WORK = "vectors_compared"  # what is counted of it
 
 
 class NestedMixture:
@@ -88,8 +92,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--classes", nargs="+", type=int, default=list(CLASSES))
     add("--features", nargs="+", type=int, default=list(FEATURES))
-    add("--rows-per-class", type=int, default=2, help="before the rows that are timed")
-    add("--timed-rows", type=int, default=20_000, help="for learning, and for prediction")
+    add("--rows-per-class", type=int, default=2, help="but 4,000 rows in all, at least")
+    add("--test-rows", type=int, default=20_000)
     add("--exact-rows", type=int, default=200, help="compared with an exact search")
     add("--repeats", type=int, default=3, help="predictions, of which the shortest counts")
     add("--cells-read", type=int, help="of the estimator, otherwise its default")
@@ -121,35 +125,36 @@ def measure(n_classes: int, n_features: int, options: argparse.Namespace) -> dic
     given = {} if options.cells_read is None else {"cells_read": options.cells_read}
     model = OneAgainstSomeClassifier(keys="cells", n_jobs=1, random_state=options.seed, **given)
     classes = np.arange(n_classes)
-    for X, y in mixture.passes(options.rows_per_class):
-        model.partial_fit(X, y, classes=classes)
-    X, y = mixture.draw(options.timed_rows)
-    before = dict(model.work_)
-    with Stopwatch() as learning:
-        model.partial_fit(X, y)
-    learned = difference(model.work_, before, len(y))
-    X, y = mixture.draw(options.timed_rows)
+    n_timed, before = 0, 0
+    n_passes = max(options.rows_per_class, -(-FEWEST_ROWS // n_classes))
+    for X, y in mixture.passes(n_passes):
+        before = model.work_[WORK] if n_timed else 0
+        with Stopwatch() as learning:
+            model.partial_fit(X, y, classes=classes)
+        n_timed = len(y)
+    learned = (model.work_[WORK] - before) / n_timed
+    X, y = mixture.draw(options.test_rows)
     answers = model.predict(X)  # what is made on first use
-    before = dict(model.work_)
+    before = model.work_[WORK]
     times: list[Times] = []
     for _ in range(options.repeats):
         with Stopwatch() as answering:
             model.predict(X)
         times.append(answering.times)
-    predicted = difference(model.work_, before, options.repeats * len(y))
+    predicted = (model.work_[WORK] - before) / (options.repeats * len(y))
     kept, microseconds = best_kept(model, X[: options.exact_rows])
     bytes_of_model = int(model.memory_bytes_)
     result = {
         "n_classes": n_classes,
         "n_features": n_features,
-        "n_train": options.rows_per_class * n_classes + options.timed_rows,
+        "n_train": n_passes * n_classes,
         "error": float(np.mean(answers != y)),
         "best_kept": kept,
         "best_microseconds": microseconds,
-        "learn": learning.times.per_example(options.timed_rows),
+        "learn": learning.times.per_example(n_timed),
         "predict": best(times).per_example(len(y)),
-        "learn_vectors": learned["vectors_compared"],
-        "predict_vectors": predicted["vectors_compared"],
+        "learn_vectors": learned,
+        "predict_vectors": predicted,
         "model_bytes": bytes_of_model,
         "times_class_weights": bytes_of_model / (4 * n_classes * n_features),
         "peak_rss": peak_rss(),
@@ -158,11 +163,6 @@ def measure(n_classes: int, n_features: int, options: argparse.Namespace) -> dic
     result["compact_bytes"] = int(small.memory_bytes_)
     result["compact_error"] = float(np.mean(small.predict(X) != y))
     return result
-
-
-def difference(after: dict[str, int], before: dict[str, int], n_rows: int) -> dict[str, float]:
-    """Return the work that one row took."""
-    return {name: (count - before[name]) / n_rows for name, count in after.items()}
 
 
 def best_kept(model: Any, X: np.ndarray) -> tuple[float, float]:

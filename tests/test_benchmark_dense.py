@@ -79,12 +79,12 @@ def test_nearer_classes_share_more_of_their_centres():
 
 def test_growth_is_measured_and_reported(tmp_path):
     output = tmp_path / "growth.json"
-    options = ["--classes", "50", "300", "--features", "16", "--timed-rows", "200"]
+    options = ["--classes", "50", "300", "--features", "16", "--test-rows", "200"]
     command_line.main(["dense-growth", *options, "--exact-rows", "20", "--json", str(output)])
     content = json.loads(output.read_text())
     assert "--json FILE" in content["command"]
     few, many = content["results"]
-    assert (few["n_classes"], many["n_classes"], many["n_train"]) == (50, 300, 800)
+    assert (few["n_classes"], many["n_classes"], many["n_train"]) == (50, 300, 4200)
     for result in (few, many):
         # With so few classes every cell is read.
         assert result["best_kept"] > 0.95
