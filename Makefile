@@ -4,6 +4,7 @@
 #   make demo                      build, then next-token prediction over Python's standard library
 #   make test                      every check: linters, types, C++ tests, Python tests, doctests
 #   make test PYTEST_ARGS="-k tree"
+#   make test-engines              the tests that need Ray, Spark and DuckDB, which it installs
 #   make VENV=/tmp/other test      another virtual environment
 #   make docs                      the documentation as pages, in build/docs/html
 #   make fuzz FUZZ_SECONDS=600     look for bytes that a parser cannot bear (needs clang++)
@@ -27,7 +28,7 @@ CORE_SOURCES := $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP_FILES)) CMakeLists.txt
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: demo test build lint format bench cpp-test tsan asan fuzz wheel test-wheel docs docs-links clean
+.PHONY: demo test test-engines build lint format bench cpp-test tsan asan fuzz wheel test-wheel docs docs-links clean
 .DEFAULT_GOAL := build
 
 # --- environment and build -----------------------------------------------------------------------
@@ -96,6 +97,23 @@ test:
 	@$(MAKE) --no-print-directory --output-sync=target -j $(JOBS) lint cpp-test tsan
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 	@echo "make test: all checks passed"
+
+# Engines are large: they have an environment of their own, which looks into that of the developers.
+ENGINES_VENV ?= .venv-engines
+ENGINES_REQUIRE = $(shell sed -n 's/^\(ray\|spark\|duckdb\) = \[\("[^]]*\]*[^]]*"\)\].*/\2/p' pyproject.toml)
+SITE = $$($(1)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
+
+$(ENGINES_VENV)/.ready: pyproject.toml | $(VENV)/.dev
+	$(PYTHON) -m venv $(ENGINES_VENV)
+	echo "import site; site.addsitedir('$(call SITE,$(VENV))')" > $(call SITE,$(ENGINES_VENV))/developers.pth
+	$(ENGINES_VENV)/bin/python -m pip --disable-pip-version-check -q install $(ENGINES_REQUIRE)
+	@touch $@
+
+# Where there is Java, Spark has to be tested.
+test-engines: $(ENGINES_VENV)/.ready
+	RECALLTREE_ENGINES="ray duckdb $(shell command -v java > /dev/null && echo pyspark)" \
+	  $(ENGINES_VENV)/bin/python -m pytest tests/test_engine_*.py src/recalltree/ray $(ENGINES_ARGS)
+	@echo "make test-engines: all checks passed"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

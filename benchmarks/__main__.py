@@ -13,6 +13,7 @@ from benchmarks import (
     datasets,
     dense,
     dense_growth,
+    engines,
     instructions,
     mapped,
     memory,
@@ -31,6 +32,7 @@ from benchmarks.comparison import ALGORITHMS, PROGRAMS, compare
 STUDIES = {
     "dense": dense,
     "dense-growth": dense_growth,
+    "engines": engines,
     "instructions": instructions,
     "mapped": mapped,
     "memory": memory,

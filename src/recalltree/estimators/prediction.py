@@ -121,12 +121,19 @@ class Predictions(metaclass=ABCMeta):
             raise ValueError(
                 f"k={k!r}: k must be an integer from 1 to the number of classes, {n_classes}."
             )
+        class_ids, probabilities = self._best_classes(fitted, matrix, int(k), n_threads)
+        return fitted.labels.classes[class_ids], probabilities
+
+    def _best_classes(
+        self, fitted: Fitted, matrix: Matrix, k: int, n_threads: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the ids of the `k` best classes for each row, and their probabilities."""
         class_ids = np.empty((matrix.shape[0], k), dtype=np.int32)
         probabilities = np.zeros((matrix.shape[0], k))
         with fitted.core.reading():
             for start, stop in self._blocks(fitted, matrix):
                 rows = slice_rows(matrix, start, stop)
-                ids, top_scores, indptr, scores = fitted.core.predict_topk(rows, int(k), n_threads)
+                ids, top_scores, indptr, scores = fitted.core.predict_topk(rows, k, n_threads)
                 sums = row_sum(indptr, self._link_of_rows(fitted, indptr, scores))
                 best = np.broadcast_to(top_scores[:, :1], top_scores.shape)
                 found = ids >= 0
@@ -137,7 +144,7 @@ class Predictions(metaclass=ABCMeta):
                 class_ids[start:stop] = ids
             if (class_ids[:, -1] < 0).any():
                 class_ids = fill_up(class_ids, self._classes_by_frequency(fitted))
-        return fitted.labels.classes[class_ids], probabilities
+        return class_ids, probabilities
 
     def predict_proba(self, X: Any, sparse: bool = False) -> Any:
         """Return the probability of each class for each row.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -14,8 +15,11 @@ from typing import Any, BinaryIO
 from recalltree.readers.compression import decompress
 from recalltree.readers.errors import OneReadError
 
-#: A path, a pattern of paths, "-" for standard input, or an open binary file.
+#: A path, an address, a pattern of either, "-" for standard input, a part, or an open binary file.
 Readable = Any
+
+#: Paths that fsspec opens: a protocol comes first, or several ("simplecache::s3://...").
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.:-]+://", re.IGNORECASE)
 
 
 class Source:
@@ -35,6 +39,10 @@ class Source:
         self.name = name
         self.size = size
         self._open_file = open_file
+        #: Which rows are read, of formats whose rows are numbered; None: all of them.
+        self.rows: tuple[int, int] | None = None
+        #: How many lines of the file come before those that are read.
+        self.count_lines_before: Callable[[], int] = lambda: 0
         self._was_opened = False
         self._head: tuple[bytes, Stream] | None = None
 
@@ -156,9 +164,10 @@ def find_sources(paths: Readable | Sequence[Readable]) -> list[Source]:
 
     Parameters
     ----------
-    paths : str, path, open binary file, or sequence of these
-        ``"-"`` is standard input. A string that names no file but has a ``*``, ``?`` or ``[`` is a
-        pattern: its files come in sorted order, and ``**`` matches folders within folders.
+    paths : str, path, open binary file, FilePart, or sequence of these
+        ``"-"`` is standard input. A string like ``"s3://bucket/name"`` is an address for fsspec. A
+        string that names no file but has a ``*``, ``?`` or ``[`` is a pattern: its files come in
+        sorted order, and ``**`` matches folders within folders.
 
     Raises
     ------
@@ -172,7 +181,7 @@ def find_sources(paths: Readable | Sequence[Readable]) -> list[Source]:
     >>> [source.name for source in find_sources(["-", io.BytesIO(b"1 2:3")])]
     ['<stdin>', '<BytesIO>']
     """
-    if isinstance(paths, str | os.PathLike) or hasattr(paths, "read"):
+    if isinstance(paths, str | os.PathLike) or hasattr(paths, "read") or hasattr(paths, "source"):
         paths = [paths]
     sources = [source for path in paths for source in _sources_of(path)]
     if not sources:
@@ -185,7 +194,11 @@ def _sources_of(path: Readable) -> list[Source]:
         return [_from_open_file(path)]
     if path == "-":
         return [Source("<stdin>", _stdin, None)]
+    if hasattr(path, "source"):  # a part of a file
+        return [path.source()]
     text = os.fspath(path)
+    if _ADDRESS.match(text):
+        return _from_address(text)
     if not os.path.exists(text) and any(c in text for c in "*?["):  # noqa: PTH110
         found = sorted(glob.glob(text, recursive=True))  # noqa: PTH207
         found = [match for match in found if not Path(match).is_dir()]
@@ -201,6 +214,30 @@ def _from_path(text: str) -> Source:
         raise IsADirectoryError(f"{text} is a folder; give its files, for example {text}/*")
     size = status.st_size if stat.S_ISREG(status.st_mode) else None
     return Source(text, lambda: Path(text).open("rb", buffering=0), size)
+
+
+def _from_address(text: str) -> list[Source]:
+    """Return the files of an address or of a pattern of addresses, such as s3://rows/*.parquet."""
+    try:
+        import fsspec
+    except ImportError as error:
+        raise ImportError(
+            f"reading {text} needs the package fsspec, and the one of its storage: "
+            "pip install fsspec"
+        ) from error
+    system, path = fsspec.core.url_to_fs(text)
+    paths = sorted(system.glob(path)) if any(c in text for c in "*?[") else [path]
+    if not paths:
+        raise FileNotFoundError(f"no file matches the pattern {text!r}")
+    return [_from_system(system, path) for path in paths]
+
+
+def _from_system(system: Any, path: str) -> Source:
+    found = system.info(path)  # FileNotFoundError names the file
+    name = system.unstrip_protocol(path)
+    if found.get("type") == "directory":
+        raise IsADirectoryError(f"{name} is a folder; give its files, for example {name}/*")
+    return Source(name, lambda: system.open(path, "rb"), found.get("size"))
 
 
 def _from_open_file(file: Any) -> Source:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
+
+from scipy.sparse import vstack
 
 from recalltree._core import FeatureSpace, TextParser
 from recalltree.readers.background import Consumer, Delivery, Prefetcher
@@ -56,7 +59,6 @@ class TextRows:
     ) -> Iterator[Delivery]:
         """Read all sources once."""
         parser = self._make_parser(space)
-        names = [source.name for source in sources]
         n_read = 0
         with Prefetcher(read_pieces(sources), _DEPTH, until=consumer.has_left) as pieces:
             for piece in pieces:
@@ -64,25 +66,44 @@ class TextRows:
                 used = 0
                 while used < len(piece.data) and not parser.stopped:
                     used = parser.feed(piece.data, used)
-                    yield from self._deliveries(parser, names, n_read)
+                    yield from self._deliveries(parser, sources, n_read)
                 if piece.ends_file:
                     parser.end_file()
-                    yield from self._deliveries(parser, names, n_read)
+                    yield from self._deliveries(parser, sources, n_read)
                 if parser.stopped:
                     return
                 # Rows of a slow pipe are wanted now, not when there is a batch of them.
                 patience = 0.0
                 while piece.from_pipe and not (pieces.wait(patience) or consumer.has_left.is_set()):
                     if consumer.is_waiting:
-                        yield from self._deliveries(parser, names, n_read, flush=True)
+                        yield from self._deliveries(parser, sources, n_read, flush=True)
                     patience = _PATIENCE
-        yield from self._deliveries(parser, names, n_read, flush=True)
+        yield from self._deliveries(parser, sources, n_read, flush=True)
+
+    def of_text(
+        self, text: bytes, space: FeatureSpace | None
+    ) -> tuple[Any, list[tuple[int, int, int, str, bytes]]]:
+        """Return the features of lines, up to a bad row, and what is wrong with that row."""
+        parser = self._make_parser(space)
+        parts, used = [], 0
+        while used < len(text) and not parser.stopped:
+            used = parser.feed(text, used)
+            parts += self._taken(parser, flush=False)
+        parser.end_file()
+        parts += self._taken(parser, flush=True)
+        problems = parser.take_problems()
+        X = vstack(parts, format="csr") if len(parts) > 1 else parts[0] if parts else None
+        return X, problems
+
+    def _taken(self, parser: TextParser, flush: bool) -> list[Any]:
+        taken = iter(lambda: parser.take(flush), None)
+        return [from_text(rows, self.n_features, dense=False).X for rows in taken]
 
     def _deliveries(
-        self, parser: TextParser, names: list[str], n_read: int, flush: bool = False
+        self, parser: TextParser, sources: list[Source], n_read: int, flush: bool = False
     ) -> Iterator[Delivery]:
         problems = [
-            BadRowError(names[file], line, column, reason, text.decode(errors="backslashreplace"))
+            _bad_row(sources[file], line, column, reason, text)
             for file, line, column, reason, text in parser.take_problems()
         ]
         while (taken := parser.take(flush or parser.stopped)) is not None:
@@ -118,3 +139,8 @@ class TextRows:
             ngrams=o.ngrams,
             label_prefix=o.label_prefix,
         )
+
+
+def _bad_row(source: Source, line: int, column: int, reason: str, text: bytes) -> BadRowError:
+    shown = text.decode(errors="backslashreplace")
+    return BadRowError(source.name, line + source.count_lines_before(), column, reason, shown)

@@ -44,10 +44,11 @@ def _number(n: int, first: int) -> NDArray[np.int64]:
 
 
 def _columns(batch: Any, names: list[str]) -> dict[str, Column]:
-    return {name: _column_of(batch.column(name)) for name in names}
+    return {name: column_of_array(batch.column(name)) for name in names}
 
 
-def _column_of(array: pa.Array | pa.ChunkedArray) -> Column:
+def column_of_array(array: pa.Array | pa.ChunkedArray) -> Column:
+    """Return a column of Arrow as the readers take it."""
     array = _plain(array)
     missing = array.is_null().to_numpy(zero_copy_only=False)
     type_ = array.type
@@ -57,7 +58,7 @@ def _column_of(array: pa.Array | pa.ChunkedArray) -> Column:
         return TextColumn(*_buffers(array), missing)
     if "list" in str(type_).split("<", 1)[0]:
         sizes = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
-        return ListColumn(_column_of(array.flatten()), sizes.astype(np.int64), missing)
+        return ListColumn(column_of_array(array.flatten()), sizes.astype(np.int64), missing)
     if pa.types.is_boolean(type_):
         array = array.cast(pa.uint8())
     elif pa.types.is_decimal(type_):
@@ -176,13 +177,32 @@ def _json_table(text: bytes, wanted: Wanted, label_type: pa.DataType) -> pa.Tabl
 def _read_parquet(source: Source, wanted: Wanted, batch_rows: int) -> Iterator[Block]:
     with pa.parquet.ParquetFile(source.open_seekable()) as file:
         present = wanted.present(file.schema_arrow.names, source.name)
-        first, n_rows = 1, max(1, file.metadata.num_rows)
-        for batch in file.iter_batches(batch_size=batch_rows, columns=present):
-            rows = _number(batch.num_rows, first)
+        sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+        begin, end = source.rows or (0, file.metadata.num_rows)
+        groups, first = _overlapping(sizes, begin, end)
+        if not groups:
+            return
+        for batch in file.iter_batches(batch_size=batch_rows, columns=present, row_groups=groups):
+            kept, number = _within(batch, first, begin, end)
             first += batch.num_rows
-            # How far the file itself was read is not told.
-            n_read = (source.size or 0) * (first - 1) // n_rows
-            yield Block(_columns(batch, present), rows, n_read)
+            if kept.num_rows:
+                # How far the file itself was read is not told.
+                n_read = (source.size or 0) * (number + kept.num_rows) // max(1, sum(sizes))
+                yield Block(_columns(kept, present), _number(kept.num_rows, number + 1), n_read)
+
+
+def _overlapping(sizes: list[int], begin: int, end: int) -> tuple[list[int], int]:
+    """Return which groups of rows have some of a range, and the first row of the first of them."""
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+    groups = [i for i in range(len(sizes)) if starts[i] < end and begin < starts[i + 1]]
+    return groups, int(starts[groups[0]]) if groups else 0
+
+
+def _within(batch: Any, first: int, begin: int, end: int) -> tuple[Any, int]:
+    """Return the rows of a batch that are in a range, and the number of the first."""
+    start = max(0, begin - first)
+    stop = min(batch.num_rows, end - first)
+    return batch.slice(start, max(0, stop - start)), first + start
 
 
 def _read_arrow(source: Source, wanted: Wanted, batch_rows: int) -> Iterator[Block]:
@@ -206,9 +226,11 @@ def _arrow_blocks(
     source: Source, schema: pa.Schema, batches: Any, wanted: Wanted
 ) -> Iterator[Block]:
     present = wanted.present(schema.names, source.name)
-    first = 1
+    first = 0
+    begin, end = source.rows or (0, np.iinfo(np.int64).max)
     for batch in batches:
-        yield Block(_columns(batch, present), _number(batch.num_rows, first), 0)
+        kept, number = _within(batch, first, begin, end)
+        yield Block(_columns(kept, present), _number(kept.num_rows, number + 1), 0)
         first += batch.num_rows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +26,9 @@ from recalltree.readers.tables.cells import (
 )
 from recalltree.readers.tables.columns import Column, TextColumn
 from recalltree.readers.tables.label_cells import Labels, ListedLabels
+
+#: What rows are named after that come from elsewhere.
+_NO_FILE = Source("<rows>", io.BytesIO, 0)
 
 
 class TableRows:
@@ -63,7 +67,7 @@ class TableRows:
             for block in read_blocks(source, o.format, self._wanted, o.batch_rows):
                 n_read = block.n_read
                 for part in _parts(block, o.batch_rows):
-                    batch, problems = self._read(part, labels, space, source.name)
+                    batch, problems = self._read(part, labels, space, source)
                     if o.on_error == "raise" and problems:
                         yield Delivery(batch, problems[:1], 0, before + n_read, labels.label_type)
                         return
@@ -71,8 +75,14 @@ class TableRows:
                     yield Delivery(batch, problems, n_skipped, before + n_read, labels.label_type)
             before += source.size or n_read
 
+    def read_block(
+        self, block: Block, space: FeatureSpace | None
+    ) -> tuple[Batch | None, list[BadRowError]]:
+        """Return the features of rows that come from no file, and what is wrong with bad rows."""
+        return self._read(block, _make_labels(self.options), space, _NO_FILE)
+
     def _read(
-        self, block: Block, labels: Labels | ListedLabels, space: FeatureSpace | None, file: str
+        self, block: Block, labels: Labels | ListedLabels, space: FeatureSpace | None, file: Source
     ) -> tuple[Batch | None, list[BadRowError]]:
         o, columns, n_rows = self.options, block.columns, len(block.rows)
         bad = BadCells()
@@ -221,9 +231,17 @@ def _parts(block: Block, n: int) -> Iterator[Block]:
         yield Block(columns, block.rows[start:stop], block.n_read, now)
 
 
-def _problems(block: Block, bad: BadCells, file: str) -> list[BadRowError]:
-    found = [BadRowError(file, row, 1, reason, text[:60]) for row, reason, text in block.refused]
-    found += [BadRowError(file, int(block.rows[i]), *rest) for i, *rest in iterate_bad(bad)]
+def _problems(block: Block, bad: BadCells, file: Source) -> list[BadRowError]:
+    if not (block.refused or bad.found):
+        return []
+    before = file.count_lines_before()
+    found = [
+        BadRowError(file.name, before + row, 1, reason, text[:60])
+        for row, reason, text in block.refused
+    ]
+    found += [
+        BadRowError(file.name, before + int(block.rows[i]), *rest) for i, *rest in iterate_bad(bad)
+    ]
     return sorted(found, key=lambda problem: problem.line)
 
 

@@ -1,0 +1,293 @@
+"""Prediction inside engines, as a share of its speed in a process without one.
+
+Rows and answers are Parquet files. Each engine answers the same files with two workers, once a few
+rows and once all of them, in one session: the difference is what rows cost, without starting.
+CPU time is that of all processes of the engine, its reading and writing among them. The memory is
+the proportional share (PSS) of processes that answer rows from one mapped file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+from rich.table import Table
+
+import recalltree
+from benchmarks import datasets, report, study
+from recalltree.arrow import Predictor
+
+ENGINES = ("in-process", "duckdb", "ray", "spark")
+KEEP = {"id": "int64"}
+WORKERS = 2
+_TICK = os.sysconf("SC_CLK_TCK")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    study.add_arguments(parser)
+    add = parser.add_argument
+    add("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
+    add(
+        "--answered",
+        type=int,
+        default=200_000,
+        help="how many rows, from the test rows",
+    )
+    add("--repeats", type=int, default=3, help="keep the best of so many")
+    add("--k", type=int, default=5)
+
+
+def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """Measure all engines on all chosen sets, and print a table."""
+    results: list[dict[str, Any]] = []
+    content: dict[str, Any] = {}
+    for dataset in study.load_sets(options, ("webdirectory",), ("generated-sparse",)):
+        with tempfile.TemporaryDirectory() as folder:
+            results.append(measure(dataset, options, Path(folder), console))
+        content = study.publish(
+            options,
+            results,
+            time_unit="microseconds per row; cpu: of all processes; wall: on the clock",
+            ratio="cpu: in-process / engine; wall: in-process / (workers x engine)",
+        )
+    shown = Console(width=100)
+    for result in results:
+        shown.print(table(result))
+    return content
+
+
+def measure(
+    dataset: datasets.Dataset, options: argparse.Namespace, folder: Path, console: Console
+) -> dict[str, Any]:
+    clf = recalltree.OneAgainstSomeClassifier(random_state=0).fit(dataset.X_train, dataset.y_train)
+    model = folder / "model.rt"
+    clf.save(model)
+    sizes = {"few": options.answered // 10, "all": options.answered}
+    for name, n_rows in sizes.items():
+        write_rows(folder / name, dataset.X_test, n_rows)
+    times: dict[str, dict[str, float]] = {}
+    for engine in options.engines:
+        console.log(f"{dataset.name}: {engine}")
+        answer, close = _JOBS[engine](model, options.k)
+        answer(folder / "few")  # workers start, caches fill
+        marginal = []
+        for _ in range(options.repeats):
+            few, every = timed(answer, folder / "few"), timed(answer, folder / "all")
+            n_rows = sizes["all"] - sizes["few"]
+            marginal.append({kind: 1e6 * (every[kind] - few[kind]) / n_rows for kind in few})
+        times[engine] = min(marginal, key=lambda t: t["cpu"])
+        close()
+    return {
+        "set": dataset.name,
+        "n_classes": dataset.n_classes,
+        "model_bytes": model.stat().st_size,
+        "workers": WORKERS,
+        "times": times,
+        "pss": {n: shared_memory(model, folder / "few", options.k, n) for n in (1, 4)},
+    }
+
+
+def write_rows(folder: Path, X: Any, n_rows: int) -> None:
+    """Write the rows of a matrix, again and again, as eight Parquet files."""
+    folder.mkdir()
+    for part, ids in enumerate(np.array_split(np.arange(n_rows), 8)):
+        rows = X[ids % X.shape[0]]
+        pairs = pa.StructArray.from_arrays(
+            [pa.array(rows.indices.astype(np.int32)), pa.array(rows.data)], names=["index", "value"]
+        )
+        lists = pa.ListArray.from_arrays(pa.array(rows.indptr.astype(np.int32)), pairs)
+        pq.write_table(pa.table({"id": ids, "x": lists}), folder / f"{part}.parquet")
+
+
+# --- jobs -----------------------------------------------------------------------------------------
+
+#: Answers the files of a folder into a new file or folder; what ends it.
+Job = tuple[Callable[[Path], None], Callable[[], None]]
+
+
+def in_process(model: Path, k: int) -> Job:
+    answer = Predictor(model, k=k, features="x", keep=KEEP)
+
+    def job(folder: Path) -> None:
+        with (
+            tempfile.TemporaryDirectory() as out,
+            pq.ParquetWriter(Path(out, "answers"), answer.arrow_schema) as writer,
+        ):
+            for path in sorted(folder.glob("*.parquet")):
+                with pq.ParquetFile(path) as rows:
+                    for batch in answer.batches(rows.iter_batches(10_000)):
+                        writer.write_batch(batch)
+
+    return job, lambda: None
+
+
+def in_duckdb(model: Path, k: int) -> Job:
+    import duckdb
+
+    answer = Predictor(model, k=k, features="x", keep=KEEP, n_jobs=WORKERS)
+    connection = duckdb.connect(config={"threads": WORKERS})
+
+    def job(folder: Path) -> None:
+        rows = connection.sql(f"select * from '{folder}/*.parquet'").to_arrow_reader(10_000)
+        answers = pa.RecordBatchReader.from_batches(answer.arrow_schema, answer.batches(rows))
+        with tempfile.TemporaryDirectory() as out:
+            connection.cursor().from_arrow(answers).write_parquet(f"{out}/answers.parquet")
+
+    return job, connection.close
+
+
+def in_ray(model: Path, k: int) -> Job:
+    import ray
+
+    import recalltree.ray
+
+    ray.init("local", num_cpus=WORKERS + 1, include_dashboard=False, log_to_driver=False)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+
+    def job(folder: Path) -> None:
+        answers = ray.data.read_parquet(str(folder)).map_batches(
+            recalltree.ray.Predictor,
+            fn_constructor_args=(model,),
+            fn_constructor_kwargs={"k": k, "features": "x", "keep": ["id"]},
+            batch_format="pyarrow",
+            batch_size=10_000,
+            compute=ray.data.ActorPoolStrategy(size=WORKERS),
+        )
+        with tempfile.TemporaryDirectory() as out:
+            answers.write_parquet(out)
+
+    return job, ray.shutdown
+
+
+def in_spark(model: Path, k: int) -> Job:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    from pyspark.sql import SparkSession
+
+    answer = Predictor(model, k=k, features="x", keep=KEEP)
+    session = (
+        SparkSession.builder.master(f"local[{WORKERS}]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.log.level", "ERROR")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "10000")
+        .getOrCreate()
+    )
+
+    def job(folder: Path) -> None:
+        with tempfile.TemporaryDirectory() as out:
+            rows = session.read.parquet(str(folder))
+            rows.mapInArrow(answer.batches, answer.schema).write.parquet(f"{out}/answers")
+
+    return job, session.stop
+
+
+_JOBS = {"in-process": in_process, "duckdb": in_duckdb, "ray": in_ray, "spark": in_spark}
+
+
+# --- time and memory ------------------------------------------------------------------------------
+
+
+def timed(job: Callable[[Path], None], folder: Path) -> dict[str, float]:
+    """Return the seconds of a job on the clock, and of CPU in this process and all below it."""
+    cpu, wall = cpu_of_all(), time.perf_counter()
+    job(folder)
+    return {"wall": time.perf_counter() - wall, "cpu": cpu_of_all() - cpu}
+
+
+def cpu_of_all() -> float:
+    """Return the CPU seconds of this process and its descendants, those that ended among them."""
+    stats = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has just ended
+        stats[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    ours = {os.getpid()}
+    while more := {pid for pid, (parent, _) in stats.items() if parent in ours} - ours:
+        ours |= more
+    return sum(stats[pid][1] for pid in ours if pid in stats) / _TICK
+
+
+_HOLD = """
+import sys
+import pyarrow.parquet as pq
+from recalltree.arrow import Predictor
+answer = Predictor(sys.argv[1], k=int(sys.argv[3]), features="x")
+print(answer(pq.read_table(sys.argv[2])).num_rows, flush=True)
+sys.stdin.read()
+"""
+
+
+def shared_memory(model: Path, folder: Path, k: int, n: int) -> dict[str, int]:
+    """Return what `n` processes take in bytes, after they have answered all rows of a folder."""
+    command = [sys.executable, "-c", _HOLD, model, folder, str(k)]
+    processes = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(n)
+    ]
+    try:
+        for process in processes:
+            assert process.stdout is not None
+            process.stdout.readline()
+        rollups = [Path(f"/proc/{p.pid}/smaps_rollup").read_text() for p in processes]
+        mapped = [Path(f"/proc/{p.pid}/smaps").read_text() for p in processes]
+    finally:
+        for process in processes:
+            process.communicate()
+    return {
+        "all": sum(_kilobytes(text, "Pss:") for text in rollups) * 1024,
+        "model": sum(_kilobytes(_of_file(text, str(model)), "Pss:") for text in mapped) * 1024,
+    }
+
+
+def _kilobytes(text: str, name: str) -> int:
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith(name))
+
+
+def _of_file(text: str, path: str) -> str:
+    """Return the part of a process's map that is about a file."""
+    kept, inside = [], False
+    for line in text.splitlines():
+        if not line.split(":")[0].isalpha() and "-" in line.split()[0]:
+            inside = line.endswith(path)
+        if inside:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def table(result: dict[str, Any]) -> Table:
+    """Return one line per engine; the sizes stand above."""
+    pss = result["pss"]
+    shown = Table(
+        title=f"{result['set']}: a model of {result['model_bytes'] / 1e6:,.0f} MB; its share of "
+        f"the memory of 1 process {pss[1]['model'] / 1e6:,.0f} MB, of 4 together "
+        f"{pss[4]['model'] / 1e6:,.0f} MB; in all {pss[1]['all'] / 1e6:,.0f} and "
+        f"{pss[4]['all'] / 1e6:,.0f} MB"
+    )
+    shown.add_column("engine")
+    for heading in ("cpu µs", "share", "wall µs", "share"):
+        shown.add_column(heading, justify="right")
+    one = result["times"].get("in-process")
+    for engine, found in result["times"].items():
+        workers = 1 if engine == "in-process" else result["workers"]
+        shares = ["", ""]
+        if one is not None and engine != "in-process":
+            shares = [
+                f"{100 * one['cpu'] / found['cpu']:.0f}%",
+                f"{100 * one['wall'] / (workers * found['wall']):.0f}%",
+            ]
+        shown.add_row(
+            engine, report.number(found["cpu"]), shares[0], report.number(found["wall"]), shares[1]
+        )
+    return shown
