@@ -62,6 +62,7 @@ def train(rows, checkpoint, **changed):
     given = {
         "num_workers": 2,
         "sync_every": 2 * len(Y),
+        "first_rows": 0,
         "checkpoint": checkpoint,
         "n_features": 64,
         "quiet": True,
@@ -154,7 +155,8 @@ def test_a_training_that_was_killed_goes_on_from_its_checkpoint(rows, undisturbe
             )
             recalltree.ray.fit(
                 recalltree.OneAgainstSomeClassifier(random_state=0), {f"{rows}/*.svm"!r},
-                num_workers=2, sync_every={2 * len(Y)}, checkpoint="model.rt", n_features=64,
+                num_workers=2, sync_every={2 * len(Y)}, first_rows=0,
+                checkpoint="model.rt", n_features=64,
             )
         """)
     )
@@ -291,12 +293,34 @@ def test_tables_and_text_are_learned_with_their_dictionary(cluster, tmp_path):
     assert found == [["k0"], ["k1"], ["k2"]]
 
 
+@pytest.mark.parametrize("keys", ["cells", "trees"])
+def test_workers_go_on_from_the_first_rows(cluster, tmp_path, keys):
+    table = pa.table({"label": np.tile(Y, 4), "x": np.tile(X, (4, 1)).tolist()})
+    pa.parquet.write_table(table, tmp_path / "rows.parquet")
+    clf = recalltree.ray.fit(
+        recalltree.OneAgainstSomeClassifier(keys=keys, random_state=0),
+        tmp_path / "rows.parquet",
+        num_workers=2,
+        sync_every=2500,
+        first_rows=2200,  # from these the whitening of cells is learned
+        checkpoint=tmp_path / "model.rt",
+        label_column="label",
+        embedding_columns=["x"],
+        quiet=True,
+    )
+    assert clf.n_examples_ == 4 * len(Y)
+    assert clf.score(X, Y) > 0.9
+    rounds = read_header(tmp_path / "model.rt")["extra"]["ray"]["n_rounds"]
+    assert rounds == 3  # the first rows, and two
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"num_workers": 0}, "num_workers"),
         ({"sync_every": True}, "sync_every"),
         ({"max_retries": -1}, "max_retries"),
+        ({"first_rows": -1}, "first_rows"),
         ({"frozen": True}, "frozen is no option"),
         ({"clf": recalltree.LOMTreeClassifier()}, "cannot be merged"),
     ],

@@ -4,7 +4,7 @@ Files are taken in order. A file with more rows than a worker learns in a round 
 equal size, where its format can be cut (``recalltree.readers.parts``). A round takes the next parts
 until they have about `sync_every` rows, and its workers share them out in order, each about as many
 rows. Rows of text are not counted for this: their number follows from the first lines and the sizes
-of the files.
+of the files. Before the first round, one worker may learn some rows alone.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ class Plan:
     n_rows: float
 
 
-def make_plan(rows: Any, num_workers: int, sync_every: int, options: Mapping[str, Any]) -> Plan:
+def make_plan(
+    rows: Any, num_workers: int, sync_every: int, alone: int, options: Mapping[str, Any]
+) -> Plan:
     """Return the plan of a pass; of the rows, only the first are read."""
     paths = _paths(rows)
     sources = find_sources(paths)
@@ -64,12 +66,14 @@ def make_plan(rows: Any, num_workers: int, sync_every: int, options: Mapping[str
     of_worker = max(1.0, min(sync_every, n_rows) / num_workers)
     parts: list[FilePart] = []
     for source in sources:
-        in_file = (source.size or 0) * rows_per_byte
+        first = alone if source is sources[0] else 0
+        in_file = max(0.0, (source.size or 0) * rows_per_byte - first)
         n_parts = math.ceil(in_file / of_worker - _TOLERANCE)
-        parts += cut(source, complete["format"], n_parts, rows_per_byte)
-    rounds = [_share(of_round, num_workers) for of_round in _rounds(parts, sync_every)]
+        parts += cut(source, complete["format"], n_parts, rows_per_byte, first)
+    rounds: list[list[Shard]] = [[(parts.pop(0),)]] if alone else []
+    rounds += [_share(of_round, num_workers) for of_round in _rounds(parts, sync_every)]
     files = [(source.name, source.size or 0) for source in sources]
-    return Plan(complete, rounds, files, sum(part.n_rows for part in parts))
+    return Plan(complete, rounds, files, n_rows)
 
 
 def _paths(rows: Any) -> list[str]:

@@ -48,6 +48,7 @@ def fit(
     *,
     num_workers: int,
     sync_every: int = 1_000_000,
+    first_rows: int = 10_000,
     checkpoint: str | os.PathLike[str],
     max_retries: int = 3,
     quiet: bool = False,
@@ -70,6 +71,9 @@ def fit(
         Tasks at a time.
     sync_every : int, default=1_000_000
         About how many rows are learned in a round, by all workers together.
+    first_rows : int, default=10_000
+        About how many rows one worker learns alone before the first round, if `clf` is not fitted:
+        so that all go on from the same trees and scales.
     checkpoint : path-like
         Where the driver writes the model after each round. The same call goes on from there.
     max_retries : int, default=3
@@ -114,10 +118,11 @@ def fit(
     (400, ['cat', 'dog'])
     >>> ray.shutdown()
     """
-    _check(clf, num_workers, sync_every, max_retries, options)
+    _check(clf, num_workers, sync_every, first_rows, max_retries, options)
     clf._validate_params()
-    plan = make_plan(rows, num_workers, sync_every, options)
-    notes = _notes(clf, plan, num_workers, sync_every)
+    alone = 0 if hasattr(clf, "_fitted") or num_workers == 1 else first_rows
+    plan = make_plan(rows, num_workers, sync_every, alone, options)
+    notes = _notes(clf, plan, num_workers, sync_every, alone)
     run = _Run(clf, plan, notes, Path(checkpoint), max_retries, quiet=quiet)
     model = run.go()
     clf.__dict__.clear()
@@ -273,17 +278,22 @@ class _Run:
 
 
 def _check(
-    clf: Any, num_workers: int, sync_every: int, max_retries: int, options: dict[str, Any]
+    clf: Any,
+    num_workers: int,
+    sync_every: int,
+    first_rows: int,
+    max_retries: int,
+    options: dict[str, Any],
 ) -> None:
     if not isinstance(clf, OnlineClassifier):
         raise TypeError(f"clf is a {type(clf).__name__}; give an estimator of recalltree.")
     if isinstance(clf, LOMTreeClassifier) and num_workers != 1:
         raise ValueError("trees of LOMTreeClassifier cannot be merged; take another estimator.")
-    counts = {"num_workers": num_workers, "sync_every": sync_every, "max_retries": max_retries + 1}
-    for name, value in counts.items():
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-            least = -1 + (name != "max_retries") * 2
-            raise ValueError(f"{name}: it must be an integer of at least {max(0, least)}.")
+    least = {"num_workers": 1, "sync_every": 1, "first_rows": 0, "max_retries": 0}
+    given = (num_workers, sync_every, first_rows, max_retries)
+    for (name, smallest), value in zip(least.items(), given, strict=True):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < smallest:
+            raise ValueError(f"{name}={value!r}: it must be an integer of at least {smallest}.")
     for name in ("frozen", "state", "require_labels"):
         if name in options:
             raise ValueError(f"{name} is no option of training; leave it out.")
@@ -297,7 +307,7 @@ def _with_fixed_seed(clf: Any) -> Any:
     return clone(clf).set_params(random_state=seed)
 
 
-def _notes(clf: Any, plan: Plan, num_workers: int, sync_every: int) -> dict[str, Any]:
+def _notes(clf: Any, plan: Plan, num_workers: int, sync_every: int, alone: int) -> dict[str, Any]:
     """Return what makes a training what it is; another one cannot go on from its checkpoint."""
     parameters = clf.get_params(deep=False)
     del parameters["random_state"]  # it may be drawn
@@ -307,6 +317,7 @@ def _notes(clf: Any, plan: Plan, num_workers: int, sync_every: int) -> dict[str,
         "parameters": encode_parameters(parameters),
         "num_workers": int(num_workers),
         "sync_every": int(sync_every),
+        "first_rows": int(alone),
         "began_with": int(getattr(clf, "n_examples_", 0)) if hasattr(clf, "_fitted") else 0,
     }
 

@@ -55,7 +55,9 @@ class FilePart:
         return whole
 
 
-def cut(source: Source, format: str, n_parts: int, rows_per_byte: float) -> list[FilePart]:
+def cut(
+    source: Source, format: str, n_parts: int, rows_per_byte: float, first: float = 0.0
+) -> list[FilePart]:
     """Return parts of about equal size, in order; fewer where a file is short.
 
     Parameters
@@ -66,6 +68,8 @@ def cut(source: Source, format: str, n_parts: int, rows_per_byte: float) -> list
     n_parts : int
     rows_per_byte : float
         About how many rows there are in a byte, where rows are not counted.
+    first : float, default=0
+        About how many rows make a part of their own before the others.
 
     Returns
     -------
@@ -74,7 +78,7 @@ def cut(source: Source, format: str, n_parts: int, rows_per_byte: float) -> list
     """
     size = source.size or 0
     whole = FilePart(source.name, n_rows=size * rows_per_byte)
-    if n_parts <= 1 or size == 0:
+    if (n_parts <= 1 and not first) or size == 0:
         return [whole]
     if format in _CUT_BY_ROWS:
         n_rows = count_rows(source, format)
@@ -82,7 +86,7 @@ def cut(source: Source, format: str, n_parts: int, rows_per_byte: float) -> list
             return [whole]
         return [
             replace(whole, unit="rows", begin=begin, end=end, n_rows=end - begin)
-            for begin, end in _ranges(n_rows, n_parts)
+            for begin, end in _ranges(n_rows, n_parts, first)
         ]
     if format not in _CUT_BY_LINES or _is_compressed(source):
         return [whole]
@@ -96,13 +100,15 @@ def cut(source: Source, format: str, n_parts: int, rows_per_byte: float) -> list
             has_header=has_header,
             n_rows=(end - begin) * rows_per_byte,
         )
-        for begin, end in _ranges(size, n_parts)
+        for begin, end in _ranges(size, n_parts, first / rows_per_byte)
     ]
 
 
-def _ranges(size: int, n_parts: int) -> list[tuple[int, int]]:
-    bounds = [size * i // n_parts for i in range(n_parts + 1)]
-    return [(a, b) for a, b in pairwise(bounds) if a < b]
+def _ranges(size: int, n_parts: int, first: float) -> list[tuple[int, int]]:
+    start = min(size, int(first))
+    n_parts = max(1, n_parts)
+    bounds = [start + (size - start) * i // n_parts for i in range(n_parts + 1)]
+    return [(a, b) for a, b in pairwise([0, *bounds]) if a < b]
 
 
 def _is_compressed(source: Source) -> bool:
