@@ -21,6 +21,7 @@ from benchmarks import (
     parsing,
     peers,
     picture,
+    ray_training,
     report,
     study,
     threads,
@@ -40,6 +41,7 @@ STUDIES = {
     "parsing": parsing,
     "peers": peers,
     "picture": picture,
+    "ray-training": ray_training,
     "threads": threads,
 }
 

@@ -9,7 +9,7 @@ from train_model import train_model
 import recalltree.ray
 
 model, test = train_model(Path(tempfile.mkdtemp()))
-ray.init(num_cpus=4, include_dashboard=False)
+ray.init("local", num_cpus=4, include_dashboard=False)
 rows = ray.data.read_parquet(str(test))
 answers = rows.map_batches(
     recalltree.ray.Predictor,

@@ -12,7 +12,7 @@ from recalltree.arrow import Predictor
 
 folder = Path(tempfile.mkdtemp())
 train, test = write_rows(folder)
-ray.init(num_cpus=2, include_dashboard=False)
+ray.init("local", num_cpus=2, include_dashboard=False)
 
 
 def learn():

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -14,7 +15,8 @@ def run_example(name, folder):
     done = subprocess.run(
         [sys.executable, EXAMPLES / name],
         cwd=folder,
-        env={**os.environ, "TMPDIR": str(folder)},
+        # The sockets of Ray need a short path.
+        env={**os.environ, "TMPDIR": str(folder), "RAY_TMPDIR": tempfile.gettempdir()},
         capture_output=True,
         text=True,
         timeout=300,

@@ -127,7 +127,7 @@ def test_spark_tells_that_the_model_changed(spark, folder, tmp_path):
 @pytest.fixture(scope="module")
 def ray():
     module = engine("ray")
-    module.init(num_cpus=4, include_dashboard=False, object_store_memory=150 * 2**20)
+    module.init("local", num_cpus=4, include_dashboard=False, object_store_memory=150 * 2**20)
     yield module
     module.shutdown()
 

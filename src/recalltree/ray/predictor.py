@@ -27,6 +27,7 @@ class Predictor(ArrowPredictor):
     >>> clf = RecallTreeClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"])
     >>> file = tempfile.NamedTemporaryFile(suffix=".rt")
     >>> clf.save(file.name)
+    >>> context = ray.init("local", num_cpus=2, include_dashboard=False)
     >>> rows = ray.data.from_numpy(np.array([[0.0, 1.0], [1.0, 0.0]]))
     >>> answers = rows.map_batches(
     ...     recalltree.ray.Predictor,

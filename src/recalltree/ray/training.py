@@ -106,7 +106,7 @@ def fit(
     >>> folder = Path(tempfile.mkdtemp())
     >>> for i in range(2):
     ...     _ = (folder / f"{i}.vw").write_text("cat | meow purr\ndog | bark wag\n" * 100)
-    >>> context = ray.init(num_cpus=2, include_dashboard=False)
+    >>> context = ray.init("local", num_cpus=2, include_dashboard=False)
     >>> clf = recalltree.ray.fit(
     ...     OneAgainstSomeClassifier(random_state=0),
     ...     f"{folder}/*.vw",
