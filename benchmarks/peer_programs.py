@@ -2,6 +2,7 @@
 
 Each ``train`` and ``predict`` runs with one thread, on rows that are in memory where the program
 takes them so; what a program has to write to files first is written before its clock starts.
+Labels are an indicator matrix: a row may have several.
 """
 
 from __future__ import annotations
@@ -10,19 +11,20 @@ import importlib.util
 import os
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.measure import Stopwatch, Times, now
+from benchmarks.measure import Stopwatch, Times, now, peak_rss
 
 DEFAULTS = "defaults"
 
 
 class Peer(ABC):
-    """One program: training, then the best class of every test row.
+    """One program: training, then the best labels of every test row.
 
     ``takes_values`` says whether it can be given numbers other than counts, and ``settings`` what
     its users often change, by a name: the best of them is found on held-out training rows.
@@ -41,12 +43,16 @@ class Peer(ABC):
         return importlib.util.find_spec(cls.module) is not None
 
     @abstractmethod
-    def train(self, X: Any, y: np.ndarray, n_classes: int) -> Times:
+    def train(self, X: Any, Y: sp.csr_array) -> Times:
         """Learn, and return the time it took."""
 
     @abstractmethod
-    def predict(self, X: Any) -> tuple[Times, np.ndarray]:
-        """Return the time it took, and a class for each row, -1 where the program has none."""
+    def predict(self, X: Any, k: int) -> tuple[Times, np.ndarray]:
+        """Return the time it took, and the k best labels of each row, -1 where there are fewer."""
+
+    def peak_rss(self) -> int:
+        """Return the peak memory of the program, in bytes."""
+        return peak_rss()
 
 
 class Pecos(Peer):
@@ -58,11 +64,11 @@ class Pecos(Peer):
     module = "pecos"
     settings: ClassVar = {"threshold=0.01": {"threshold": 0.01}}
 
-    def train(self, X: Any, y: np.ndarray, n_classes: int) -> Times:
+    def train(self, X: Any, Y: sp.csr_array) -> Times:
         from pecos.xmc import Indexer, LabelEmbeddingFactory
         from pecos.xmc.xlinear.model import XLinearModel
 
-        X, Y = _matrix(X), _indicator(y, n_classes)
+        X, Y = _matrix(X), _matrix(Y)
         with Stopwatch() as clock:
             labels = LabelEmbeddingFactory.create(Y, X, method="pifa")
             clusters = Indexer.gen(labels, indexer_type="hierarchicalkmeans", threads=1)
@@ -72,11 +78,11 @@ class Pecos(Peer):
         self.model = XLinearModel.load(path, is_predict_only=True)
         return clock.times
 
-    def predict(self, X: Any) -> tuple[Times, np.ndarray]:
+    def predict(self, X: Any, k: int) -> tuple[Times, np.ndarray]:
         X = _matrix(X)
         with Stopwatch() as clock:
-            best = self.model.predict(X, only_topk=1, threads=1)
-        return clock.times, _first(best.indptr, best.indices)
+            best = self.model.predict(X, only_topk=k, threads=1)
+        return clock.times, _ranked(best, k)
 
 
 class Omikuji(Peer):
@@ -90,11 +96,11 @@ class Omikuji(Peer):
     settings: ClassVar = {"weight_threshold=0.01": {"linear_weight_threshold": 0.01}}
     beginning = "Training model"
 
-    def train(self, X: Any, y: np.ndarray, n_classes: int) -> Times:
+    def train(self, X: Any, Y: sp.csr_array) -> Times:
         import omikuji
 
         path = self.folder / "omikuji.txt"
-        _write_repository_format(path, sp.csr_array(X), y, n_classes)
+        _write_repository_format(path, sp.csr_array(X), Y)
         parameters = omikuji.Model.default_hyper_param()
         for name, value in self.parameters.items():
             setattr(parameters, name, value)
@@ -106,15 +112,15 @@ class Omikuji(Peer):
             raise RuntimeError(f"omikuji's log does not say {self.beginning!r}")
         return end - watch.time
 
-    def predict(self, X: Any) -> tuple[Times, np.ndarray]:
+    def predict(self, X: Any, k: int) -> tuple[Times, np.ndarray]:
         X = sp.csr_array(X)
         rows = [
             list(zip(X.indices[a:b].tolist(), X.data[a:b].tolist(), strict=True))
             for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)
         ]
         with Stopwatch() as clock:
-            best = [self.model.predict(row, top_k=1) for row in rows]
-        return clock.times, np.array([found[0][0] if found else -1 for found in best])
+            best = [self.model.predict(row, top_k=k) for row in rows]
+        return clock.times, _filled([[label for label, _ in found] for found in best], k)
 
 
 class NapkinXC(Peer):
@@ -123,10 +129,11 @@ class NapkinXC(Peer):
     module = "napkinxc"
     settings: ClassVar = {"hierarchical-softmax": {"model": "HSM"}}
 
-    def train(self, X: Any, y: np.ndarray, n_classes: int) -> Times:
+    def train(self, X: Any, Y: sp.csr_array) -> Times:
         from napkinxc import models
 
-        X, labels = sp.csr_matrix(_matrix(X)), [[int(label)] for label in y]
+        X, labels = sp.csr_matrix(_matrix(X)), np.split(Y.indices, Y.indptr[1:-1])
+        labels = [row.tolist() for row in labels]
         parameters = dict(self.parameters)
         kind = getattr(models, parameters.pop("model", "PLT"))
         folder = str(self.folder / "napkinxc")
@@ -135,12 +142,12 @@ class NapkinXC(Peer):
             self.model.fit(X, labels)
         return clock.times
 
-    def predict(self, X: Any) -> tuple[Times, np.ndarray]:
+    def predict(self, X: Any, k: int) -> tuple[Times, np.ndarray]:
         X = sp.csr_matrix(_matrix(X))
         self.model.load()
         with Stopwatch() as clock:
-            best = self.model.predict(X, top_k=1)
-        return clock.times, np.array([found[0] if found else -1 for found in best])
+            best = self.model.predict(X, top_k=k)
+        return clock.times, _filled(best, k)
 
 
 class FastText(Peer):
@@ -153,26 +160,30 @@ class FastText(Peer):
     takes_values = False
     settings: ClassVar = {"lr=0.5, epoch=25": {"lr": 0.5, "epoch": 25}}
 
-    def train(self, X: Any, y: np.ndarray, n_classes: int) -> Times:
+    def train(self, X: Any, Y: sp.csr_array) -> Times:
         import fasttext
 
         path = self.folder / "fasttext.txt"
         with path.open("w") as file:
-            for line, label in zip(_words(X), y, strict=True):
-                file.write(f"__label__{label} {line}\n")
+            for line, labels in zip(_words(X), np.split(Y.indices, Y.indptr[1:-1]), strict=True):
+                file.write(" ".join([*(f"__label__{label}" for label in labels), line]) + "\n")
         with Stopwatch() as clock:
             self.model = fasttext.train_supervised(
-                input=str(path), loss="hs", minCount=1, thread=1, verbose=0, **self.parameters
+                input=str(path),
+                minCount=1,
+                thread=1,
+                verbose=0,
+                **{"loss": "hs", **self.parameters},
             )
         return clock.times
 
-    def predict(self, X: Any) -> tuple[Times, np.ndarray]:
+    def predict(self, X: Any, k: int) -> tuple[Times, np.ndarray]:
         lines = list(_words(X))
         # The package's own predict() fails with NumPy 2, the compiled one does not.
         with Stopwatch() as clock:
-            best = [self.model.f.predict(line + "\n", 1, 0.0, "strict") for line in lines]
+            best = [self.model.f.predict(line + "\n", k, 0.0, "strict") for line in lines]
         prefix = len("__label__")
-        return clock.times, np.array([int(found[0][1][prefix:]) if found else -1 for found in best])
+        return clock.times, _filled([[int(name[prefix:]) for _, name in row] for row in best], k)
 
 
 PEERS: dict[str, type[Peer]] = {
@@ -227,26 +238,33 @@ def _matrix(X: Any) -> Any:
     return rows
 
 
-def _indicator(y: np.ndarray, n_classes: int) -> sp.csr_matrix:
+def indicator(y: np.ndarray, n_classes: int) -> sp.csr_array:
+    """Return one class for each row as an indicator matrix."""
     ones = np.ones(len(y), dtype=np.float32)
-    return sp.csr_matrix((ones, y, np.arange(len(y) + 1)), shape=(len(y), n_classes))
+    return sp.csr_array((ones, y, np.arange(len(y) + 1)), shape=(len(y), n_classes))
 
 
-def _first(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """Return the first column of every row, -1 where there is none."""
-    some = np.diff(indptr) > 0
-    first = np.full(len(some), -1, dtype=np.int64)
-    first[some] = indices[indptr[:-1][some]]
-    return first
+def _filled(rows: Sequence[Sequence[int]], k: int) -> np.ndarray:
+    """Return lists of at most k labels as an array, with -1 for labels that a row has not."""
+    return np.array([[*row, *[-1] * (k - len(row))] for row in rows], dtype=np.int64).reshape(-1, k)
 
 
-def _write_repository_format(path: Path, X: Any, y: np.ndarray, n_classes: int) -> None:
+def _ranked(scores: Any, k: int) -> np.ndarray:
+    """Return the columns of each row of a sparse matrix, the largest values first."""
+    rows = zip(scores.indptr[:-1], scores.indptr[1:], strict=True)
+    best = [scores.indices[a:b][np.argsort(-scores.data[a:b], kind="stable")] for a, b in rows]
+    return _filled([row[:k].tolist() for row in best], k)
+
+
+def _write_repository_format(path: Path, X: Any, Y: sp.csr_array) -> None:
     with path.open("w") as file:
-        file.write(f"{X.shape[0]} {X.shape[1]} {n_classes}\n")
-        for label, a, b in zip(y, X.indptr[:-1], X.indptr[1:], strict=True):
+        file.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n")
+        lists = np.split(Y.indices, Y.indptr[1:-1])
+        for labels, a, b in zip(lists, X.indptr[:-1], X.indptr[1:], strict=True):
             pairs = zip(X.indices[a:b].tolist(), X.data[a:b].tolist(), strict=True)
-            # A row without features is its label alone: omikuji refuses a space after it.
-            file.write(" ".join([str(label), *(f"{j}:{value:.7g}" for j, value in pairs)]) + "\n")
+            # A row without features is its labels alone: omikuji refuses a space after them.
+            line = [",".join(map(str, labels)), *(f"{j}:{value:.7g}" for j, value in pairs)]
+            file.write(" ".join(line) + "\n")
 
 
 def _words(X: Any) -> Any:

@@ -23,9 +23,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import datasets, ours, report, study
-from benchmarks.measure import Times, peak_rss
+from benchmarks.measure import Times
 from benchmarks.measure import run as run_command
-from benchmarks.peer_programs import DEFAULTS, PEERS
+from benchmarks.peer_programs import DEFAULTS, PEERS, indicator
 from benchmarks.weighting import OF_COUNTS, OF_DENSE, WEIGHTINGS
 
 HELD_OUT_EVERY = 10  # of the training rows; settings are compared on them
@@ -181,13 +181,13 @@ def train_and_predict(
     X_train, X_test = WEIGHTINGS[weighting](dataset.X_train, dataset.X_test)
     with tempfile.TemporaryDirectory() as folder:
         peer = PEERS[program](Path(folder), setting)
-        training = peer.train(X_train, dataset.y_train, dataset.n_classes)
-        prediction, labels = peer.predict(X_test)
+        training = peer.train(X_train, indicator(dataset.y_train, dataset.n_classes))
+        prediction, labels = peer.predict(X_test, 1)
     return {
-        "error": float(np.mean(labels != dataset.y_test)),
+        "error": float(np.mean(labels[:, 0] != dataset.y_test)),
         "train": asdict(training),
         "predict": asdict(prediction),
-        "peak_rss": peak_rss(),
+        "peak_rss": peer.peak_rss(),
     }
 
 

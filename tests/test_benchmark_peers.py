@@ -9,7 +9,14 @@ import scipy.sparse as sp
 from benchmark_runs import command_line, report_of
 from benchmarks import datasets, peers
 from benchmarks.measure import now
-from benchmarks.peer_programs import PEERS, _first, _Watch, _words, _write_repository_format
+from benchmarks.peer_programs import (
+    PEERS,
+    _ranked,
+    _Watch,
+    _words,
+    _write_repository_format,
+    indicator,
+)
 from benchmarks.weighting import OF_COUNTS, WEIGHTINGS
 
 from recalltree.reference.feature_weighting import FeatureCentring, FeatureWeighting
@@ -48,9 +55,10 @@ def test_root_idf_is_the_weighting_of_the_estimator():
 
 def test_a_row_without_features_is_its_label_alone(tmp_path):
     X = sp.csr_array(np.array([[0, 1, 0], [0, 0, 0]], dtype=np.float32))
-    _write_repository_format(tmp_path / "rows", X, [4, 7], 9)
+    Y = indicator(np.array([4, 7]), 9) + indicator(np.array([6, 7]), 9)
+    _write_repository_format(tmp_path / "rows", X, Y)
     rows = (tmp_path / "rows").read_text().splitlines()
-    assert rows == ["2 3 9", "4 1:1", "7"]
+    assert rows == ["2 3 9", "4,6 1:1", "7"]
 
 
 def test_standardised_is_the_centring_of_the_estimator():
@@ -70,7 +78,8 @@ def test_words_are_repeated_as_often_as_they_count():
 
 
 def test_rows_without_an_answer_are_minus_one():
-    np.testing.assert_array_equal(_first(np.array([0, 2, 2, 3]), np.array([7, 8, 9])), [7, -1, 9])
+    scores = sp.csr_array((np.array([0.1, 0.2, 0.3]), np.array([7, 8, 9]), np.array([0, 2, 2, 3])))
+    np.testing.assert_array_equal(_ranked(scores, 2), [[8, 7], [-1, -1], [9, -1]])
 
 
 def test_turns_leave_out_what_a_program_cannot_be_given():
