@@ -5,6 +5,7 @@
 #   make test                      every check: linters, types, C++ tests, Python tests, doctests
 #   make test PYTEST_ARGS="-k tree"
 #   make test-engines              the tests that need Ray, Spark and DuckDB, which it installs
+#   make test-annif                the backend for Annif, in an environment of its own
 #   make VENV=/tmp/other test      another virtual environment
 #   make docs                      the documentation as pages, in build/docs/html
 #   make fuzz FUZZ_SECONDS=600     look for bytes that a parser cannot bear (needs clang++)
@@ -28,7 +29,7 @@ CORE_SOURCES := $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP_FILES)) CMakeLists.txt
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: demo test test-engines build lint format bench cpp-test tsan asan fuzz wheel test-wheel docs docs-links clean
+.PHONY: demo test test-annif test-engines build lint format bench cpp-test tsan asan fuzz wheel test-wheel docs docs-links clean
 .DEFAULT_GOAL := build
 
 # --- environment and build -----------------------------------------------------------------------
@@ -114,6 +115,27 @@ test-engines: $(ENGINES_VENV)/.ready
 	RECALLTREE_ENGINES="ray duckdb $(shell command -v java > /dev/null && echo pyspark)" \
 	  $(ENGINES_VENV)/bin/python -m pytest tests/test_engine_*.py src/recalltree/ray $(ENGINES_ARGS)
 	@echo "make test-engines: all checks passed"
+
+# Annif is large and holds other packages at versions of its own: it has an environment to itself, with
+# the wheel that users would install.
+ANNIF_VENV ?= .venv-annif
+ANNIF_PIP := $(ANNIF_VENV)/bin/python -m pip --disable-pip-version-check -q
+PYTHON_SOURCES := $(wildcard src/recalltree/*.py src/recalltree/*/*.py src/recalltree/*/*/*.py)
+
+$(ANNIF_VENV)/.annif: pyproject.toml
+	$(PYTHON) -m venv $(ANNIF_VENV)
+	$(ANNIF_PIP) install $$(sed -n 's/^annif = \["\([^"]*\)"\].*/\1/p' pyproject.toml) pytest hypothesis
+	@touch $@
+
+$(ANNIF_VENV)/.package: $(ANNIF_VENV)/.annif $(VENV)/.package $(PYTHON_SOURCES)
+	rm -rf build/annif
+	PATH="$(abspath $(BIN)):$$PATH" $(PIP) wheel --no-build-isolation --no-deps -w build/annif .
+	$(ANNIF_PIP) uninstall -y recalltree
+	$(ANNIF_PIP) install "$$(echo build/annif/*.whl)[annif]"
+	@touch $@
+
+test-annif: $(ANNIF_VENV)/.package
+	RECALLTREE_ANNIF=required $(ANNIF_VENV)/bin/python -m pytest tests/test_annif.py src/recalltree/annif.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
