@@ -135,7 +135,7 @@ $(ANNIF_VENV)/.package: $(ANNIF_VENV)/.annif $(VENV)/.package $(PYTHON_SOURCES)
 	@touch $@
 
 test-annif: $(ANNIF_VENV)/.package
-	RECALLTREE_ANNIF=required $(ANNIF_VENV)/bin/python -m pytest tests/test_annif.py src/recalltree/annif.py
+	RECALLTREE_ANNIF=required $(ANNIF_VENV)/bin/python -m pytest tests/test_annif.py --pyargs recalltree.annif
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
