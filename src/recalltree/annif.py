@@ -283,11 +283,11 @@ def _register() -> None:
     functions[RecallTreeBackend.name] = lambda: RecallTreeBackend
 
 
-class Config(AnnifConfig):  # type: ignore[misc]
+class Config(AnnifConfig):
     """Annif's configuration for its commands, with the backend ``recalltree``."""
 
 
-class ProductionConfig(AnnifProductionConfig):  # type: ignore[misc]
+class ProductionConfig(AnnifProductionConfig):
     """Annif's configuration for servers, which open all models at the start, with the backend."""
 
 
