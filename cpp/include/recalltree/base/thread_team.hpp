@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -19,12 +21,14 @@ namespace recalltree {
 // Threads that do one piece of work after the other. Between two pieces the caller is alone.
 class ThreadTeam {
  public:
-  explicit ThreadTeam(std::size_t n_threads) {
+  explicit ThreadTeam(std::size_t n_threads)
+      : spins_(n_threads <= std::thread::hardware_concurrency()) {
     for (std::size_t t = 1; t < n_threads; ++t) threads_.emplace_back([this, t] { serve(t); });
   }
   ~ThreadTeam() {
     do_work_ = nullptr;
-    turn_.fetch_add(1, std::memory_order_release);
+    ++turn_;
+    wake();
     for (auto& thread : threads_) thread.join();
   }
   ThreadTeam(const ThreadTeam&) = delete;
@@ -39,10 +43,11 @@ class ThreadTeam {
     if (threads_.empty()) return work(std::size_t{0});
     do_work_ = [](void* w, std::size_t thread) { (*static_cast<Work*>(w))(thread); };
     work_ = &work;
-    n_working_.store(threads_.size(), std::memory_order_relaxed);
-    turn_.fetch_add(1, std::memory_order_release);
+    n_working_ = threads_.size();
+    ++turn_;
+    wake();
     guarded(0);
-    wait_until([&] { return n_working_.load(std::memory_order_acquire) == 0; });
+    wait_until([&] { return n_working_ == 0; });
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
 
@@ -50,10 +55,10 @@ class ThreadTeam {
   void serve(std::size_t thread) {
     thread_number = thread;
     for (std::uint64_t turn = 1;; ++turn) {
-      wait_until([&] { return turn_.load(std::memory_order_acquire) >= turn; });
+      wait_until([&] { return turn_ >= turn; });
       if (do_work_ == nullptr) return;
       guarded(thread);
-      n_working_.fetch_sub(1, std::memory_order_release);
+      if (--n_working_ == 0) wake();
     }
   }
   void guarded(std::size_t thread) {
@@ -64,20 +69,40 @@ class ThreadTeam {
       if (!error_) error_ = std::current_exception();
     }
   }
-  // Pieces of work are short: a thread that slept would come late to the next one.
+  // Pieces of work are short: a thread that slept at once would come late to the next one. One that
+  // never slept would keep a core from threads that have work, if there are more of them than
+  // cores.
   template <class Condition>
-  static void wait_until(Condition is_true) {
-    constexpr int kSpins = 2000;
-    for (int spins = 0; !is_true(); ++spins)
-      if (spins > kSpins) std::this_thread::yield();
+  void wait_until(Condition is_true) {
+    constexpr auto kSpinning = std::chrono::microseconds(100);
+    if (spins_)
+      for (const auto begin = std::chrono::steady_clock::now();
+           std::chrono::steady_clock::now() - begin < kSpinning;)
+        for (int i = 0; i < 64; ++i)
+          if (is_true()) return;
+    std::unique_lock lock(mutex_);
+    ++n_sleeping_;
+    awake_.wait(lock, is_true);
+    --n_sleeping_;
+  }
+  // After a condition has become true. Whoever did not see it has counted itself before it looked.
+  void wake() {
+    if (n_sleeping_ == 0) return;
+    {
+      std::lock_guard lock(mutex_);
+    }
+    awake_.notify_all();
   }
 
+  const bool spins_;
   void (*do_work_)(void*, std::size_t) = nullptr;  // null at the end
   void* work_ = nullptr;
   // A line of the cache each: the threads wait for the first, the caller for the second.
   alignas(64) std::atomic<std::uint64_t> turn_{0};
   alignas(64) std::atomic<std::size_t> n_working_{0};
+  alignas(64) std::atomic<std::size_t> n_sleeping_{0};
   std::mutex mutex_;
+  std::condition_variable awake_;
   std::exception_ptr error_;
   std::vector<std::thread> threads_;
 };
