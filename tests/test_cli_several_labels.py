@@ -180,6 +180,13 @@ def test_rows_without_labels(tmp_path):
     run(*TRAIN, path, "-m", model, "--multilabel", "any")
     found = json.loads(run("evaluate", "-m", model, path, "--json").stdout)
     assert (found["n_rows"], found["rows_without_labels"]) == (101, 1)
+    assert recalltree.load(model).n_examples_ == 100
+    learn = ["--multilabel", "any", "--rows-without-labels", "learn"]
+    for algorithm in ("one-against-some", "recall-tree", "one-against-all"):
+        run("train", "-q", path, "-m", model, "--algorithm", algorithm, *learn)
+        assert recalltree.load(model).n_examples_ == 101
+    run("train", "-q", path, "-m", str(tmp_path / "more.rt"), "--resume", model)
+    assert recalltree.load(tmp_path / "more.rt").n_examples_ == 202
     assert len(run("predict", "-m", model, path).stdout.splitlines()) == 101
 
 

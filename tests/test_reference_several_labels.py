@@ -99,11 +99,15 @@ def test_rows_without_labels_teach_that_nothing_was_right():
     X, lists = topics(300)
     model = learned(X, lists)
     errors, weights = model.progressive.errors, model.progressive.weight
-    scores = model.scores(X[0], len(model.classes)).scores()
-    before = model.marginals(scores)
-    for x in X[:100]:
+    scored = model.scores(X[0], len(model.classes))
+    before, numbers = model.marginals(scored.scores()), model.marginals.numbers.values.copy()
+    model.learn(X[0], [])
+    best = scored.candidates[int(np.argmax(before))]
+    assert model.scores(X[0], len(model.classes)).score(best) < scored.score(best)
+    for x in X[1:100]:
         model.learn(x, [])
-    assert (model.marginals(scores) < before).all()
+    assert model.marginals.numbers.values[1] < numbers[1]
+    assert (model.marginals(scored.scores()) < before).all()
     assert (model.progressive.errors, model.progressive.weight) == (errors, weights)
     assert model.examples == 400
 

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import classification_report, f1_score
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import MultiLabelBinarizer
@@ -314,3 +315,58 @@ def test_nothing_to_learn_is_an_error(make):
     X, _ = topics(5)
     with pytest.raises(ValueError, match="has a label"):
         make().fit(X, [[], [], [], [], []])
+
+
+def with_empty_rows(n):
+    """Rows of which a third have words, but none of the labels."""
+    X, lists = topics(n)
+    random = np.random.default_rng(5)
+    lists = [[] if random.random() < 0.33 else row for row in named(lists)]
+    words = X.toarray()
+    words[[not row for row in lists]] = (
+        random.random((sum(not row for row in lists), N_WORDS)) < 0.08
+    )
+    return sp.csr_array(words), lists
+
+
+@each
+def test_rows_without_labels_teach_that_no_label_is_right(make):
+    X, y = with_empty_rows(1500)
+    skips, learns = make(random_state=0), make(rows_without_labels="learn", random_state=0)
+    skips.fit(X[:1000], y[:1000])
+    learns.fit(X[:1000], y[:1000])
+    assert learns.n_examples_ == 1000
+    assert skips.n_examples_ == sum(len(row) > 0 for row in y[:1000])
+    empty = np.array([len(row) == 0 for row in y[1000:]])
+    answers = [clf.predict(X[1000:], threshold=0.3).sum(axis=1) for clf in (skips, learns)]
+    assert answers[1][empty].mean() < 0.8 * answers[0][empty].mean()
+    labelled = [row for row in y[1000:] if row]
+    assert learns.score(X[1000:][~empty], labelled) > skips.score(X[1000:][~empty], labelled) - 0.03
+    # errors are counted on rows that have labels
+    weight = learns._fitted.core.progressive_weight
+    assert weight == skips._fitted.core.progressive_weight or make is KINDS["negative-samples"]
+
+
+@each
+def test_rows_without_labels_may_come_first(make, tmp_path):
+    X, y = with_empty_rows(300)
+    clf = make(rows_without_labels="learn", random_state=0)
+    clf.partial_fit(X[:2], [[], []])
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
+    clf.partial_fit(X, y)
+    assert clf.n_examples_ == 302
+    clf.save(tmp_path / "model.rt")
+    again = recalltree.load(tmp_path / "model.rt")
+    assert again.rows_without_labels == "learn"
+    X_more, y_more = with_empty_rows(100)
+    assert states_are_equal(again.partial_fit(X_more, y_more), clf.partial_fit(X_more, y_more))
+    with pytest.raises(ValueError, match="has a label"):
+        make(rows_without_labels="learn").fit(X[:2], [[], []])
+
+
+@each
+def test_early_stopping_holds_out_rows_with_labels(make):
+    X, y = with_empty_rows(300)
+    clf = make(rows_without_labels="learn", early_stopping=True, random_state=0).fit(X, y)
+    assert clf.validation_errors_[-1] < 0.5

@@ -128,6 +128,10 @@ void OneAgainstSome::find_or_add_labels(const LeaveOut& own, VotingWorkspace& ws
 
 // A label that its keys did not find says nothing about how much they should count.
 void OneAgainstSome::find_gradients(VotingWorkspace& ws) const {
+  if (ws.own.empty()) {  // nothing to pick: every candidate is wrong by its marginal probability
+    marginals_.probabilities(ws.scores, ws.gradient);
+    return ws.vote_gradient.assign(ws.scores.size(), 0.0);
+  }
   const double margin = store_.rules.has_dense_predictors ? kMargin : 0.0;
   label_loss_gradients(ws.scores, ws.roles, margin, true, ws.gradient);
   if (has_role(Role::missed_label, ws))

@@ -103,7 +103,8 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         y : array-like of shape (n,)
             Labels: strings, integers, booleans, or floats with integral values. Of all but
             `LOMTreeClassifier` also lists of them: an indicator of shape (n, n_labels), sparse or
-            dense, n lists or sets, or a list column. Rows without labels are skipped.
+            dense, n lists or sets, or a list column; ``rows_without_labels`` says what becomes of
+            empty ones.
         sample_weight : array-like of shape (n,), default=None
             Importance of each example; one of weight 0 is as good as absent.
 
@@ -119,7 +120,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         matrix, examples, growth = self._check_examples(
             X, y, sample_weight, is_first=True, sort=True
         )
-        if len(examples.kept) == 0:
+        if not examples.has_labels(examples.kept).any():
             raise ValueError(
                 "sample_weight is zero for every row, so there is nothing to learn; at least one "
                 "weight must be larger."
@@ -131,9 +132,10 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         n_threads = count_threads(self.n_jobs)
         held_out = None
         if self.early_stopping:
-            kept, aside = hold_out(examples.kept, self.validation_fraction, random_state)
+            labelled = examples.kept[examples.has_labels(examples.kept)]
+            _, aside = hold_out(labelled, self.validation_fraction, random_state)
             held_out = HeldOut(make_rows(matrix.values[aside]), examples, aside, n_threads)
-            examples = replace(examples, kept=kept)
+            examples = replace(examples, kept=np.setdiff1d(examples.kept, aside))
         keep_features(self, X)
         self._begin(core, config, growth)
         self._run_passes(examples, held_out, random_state, n_threads)
@@ -221,8 +223,14 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         growth = (LabelTable() if is_first else self._fitted.labels).grow()
         if classes is not None:
             growth.encode(as_labels(classes, "classes"), sort=True, name="classes")
-        class_ids, kept, offsets = encode(labels, kept, growth, sort=sort)
+        class_ids, kept, offsets = encode(
+            labels, kept, growth, sort=sort, skips_empty=not self._learns_rows_without_labels
+        )
         return matrix, Examples(matrix.rows, class_ids, weights, kept, offsets), growth
+
+    @property
+    def _learns_rows_without_labels(self) -> bool:
+        return False
 
     def _check_labels(self, y: Any, fitted: Fitted | None) -> NDArray[Any] | LabelLists:
         """Check y; `fitted` is the model that goes on learning, None if it begins anew."""
@@ -305,11 +313,11 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
             )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_fitted") and self._core.n_examples > 0
+        return hasattr(self, "_fitted") and self._core.n_classes_seen > 0
 
     def _check_fitted(self) -> Fitted:
         fitted: Fitted | None = getattr(self, "_fitted", None)
-        if fitted is None or fitted.core.n_examples == 0:
+        if fitted is None or fitted.core.n_classes_seen == 0:
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet: it has learned no "
                 "example. Call 'fit' or 'partial_fit' first."

@@ -23,6 +23,13 @@ class Examples:
     kept: NDArray[np.int64]  # the rows that are learned, in order
     offsets: NDArray[np.int64] | None = None  # (n + 1,) into class_ids, where rows have lists
 
+    def has_labels(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether each row has a label."""
+        if self.offsets is None:
+            return np.ones(len(rows), dtype=bool)
+        found: NDArray[np.bool_] = self.offsets[rows + 1] > self.offsets[rows]
+        return found
+
     def are_right(self, rows: NDArray[np.int64], answers: NDArray[Any]) -> NDArray[np.bool_]:
         """Return whether each answer, a class id, is a class of its row."""
         if self.offsets is None:
@@ -59,16 +66,22 @@ def check_labels(y: Any, *, learns_lists: bool, name: str) -> NDArray[Any] | Lab
 
 
 def encode(
-    labels: NDArray[Any] | LabelLists, kept: NDArray[np.int64], growth: Growth, *, sort: bool
+    labels: NDArray[Any] | LabelLists,
+    kept: NDArray[np.int64],
+    growth: Growth,
+    *,
+    sort: bool,
+    skips_empty: bool,
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64] | None]:
     """Return class ids, the rows that are learned, and the offsets of lists.
 
-    Rows without labels are not learned. Labels of rows that are not learned stay unknown.
+    Labels of rows that are not learned stay unknown.
     """
     if isinstance(labels, LabelLists):
         if labels.n_columns is not None:
             growth.encode(np.arange(labels.n_columns), sort=True)
-        kept = kept[labels.sizes[kept] > 0]
+        if skips_empty:
+            kept = kept[labels.sizes[kept] > 0]
         is_kept = np.zeros(len(labels), dtype=bool)
         is_kept[kept] = True
         values, taken, offsets = labels.values, is_kept[labels.rows], labels.offsets

@@ -20,6 +20,12 @@ class ListClassifier(OnlineClassifier):
     The first rows say whether a model has them. A single label is then a list of one.
     """
 
+    rows_without_labels: str
+
+    @property
+    def _learns_rows_without_labels(self) -> bool:
+        return self.rows_without_labels == "learn"
+
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         super()._fit(X, y, sample_weight)
         self._note_kind(y)

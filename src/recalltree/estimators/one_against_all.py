@@ -24,6 +24,10 @@ class OneAgainstAllClassifier(ListClassifier):
         Let each example teach its own class and this many of the others, drawn at random and
         weighted to make up for those left out (the paper's negative gradient subsampling). None is
         all of them. Prediction always compares all classes.
+    rows_without_labels : {"skip", "learn"}, default="skip"
+        What to do with rows that have no label, where y has lists of labels: skip them, or learn
+        that all candidates are wrong, as suits rows that have none of the labels rather than
+        unknown ones.
     loss : {...}, default="logistic"
         Loss of the binary linear models.
     learning_rate : float, default=1.0
@@ -107,11 +111,13 @@ class OneAgainstAllClassifier(ListClassifier):
 
     _parameters = ONE_AGAINST_ALL
     _parameter_constraints: ClassVar[dict[str, Any]] = constraints_of(ONE_AGAINST_ALL)
+    _newer_parameters: ClassVar[dict[str, Any]] = {"rows_without_labels": "skip"}
 
     def __init__(
         self,
         *,
         negative_samples: int | None = _DEFAULT["negative_samples"],
+        rows_without_labels: str = _DEFAULT["rows_without_labels"],
         loss: str = _DEFAULT["loss"],
         learning_rate: float = _DEFAULT["learning_rate"],
         l2: float = _DEFAULT["l2"],
@@ -136,6 +142,7 @@ class OneAgainstAllClassifier(ListClassifier):
             verbose=verbose,
         )
         self.negative_samples = negative_samples
+        self.rows_without_labels = rows_without_labels
 
     def _own_config(self) -> dict[str, Any]:
         return {"negative_samples": as_limit(self.negative_samples)}

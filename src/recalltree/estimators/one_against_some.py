@@ -88,6 +88,10 @@ class OneAgainstSomeClassifier(ListClassifier):
         counts of words: cells see these, the others vote, and all are learned together. See
         `recalltree.hybrid`; a ColumnTransformer makes such rows with ``sparse_threshold=1.0`` and
         the dense columns last.
+    rows_without_labels : {"skip", "learn"}, default="skip"
+        What to do with rows that have no label, where y has lists of labels: skip them, or learn
+        that all candidates are wrong, as suits rows that have none of the labels rather than
+        unknown ones.
     learning_rate : float, default=1.0
         Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data. Where
         most answers are wrong however long it learns, as with the next word of a text, 0.5 is
@@ -195,6 +199,7 @@ class OneAgainstSomeClassifier(ListClassifier):
         "feature_dropout": 0.0,
         "cells_read": _DEFAULT["cells_read"],
         "n_dense_features": 0,
+        "rows_without_labels": "skip",
     }
 
     def __init__(
@@ -216,6 +221,7 @@ class OneAgainstSomeClassifier(ListClassifier):
         feature_dropout: float = _DEFAULT["feature_dropout"],
         cells_read: int = _DEFAULT["cells_read"],
         n_dense_features: int = _DEFAULT["n_dense_features"],
+        rows_without_labels: str = _DEFAULT["rows_without_labels"],
         learning_rate: float = _DEFAULT["learning_rate"],
         l2: float = _DEFAULT["l2"],
         n_passes: int = _DEFAULT["n_passes"],
@@ -254,6 +260,7 @@ class OneAgainstSomeClassifier(ListClassifier):
         self.feature_dropout = feature_dropout
         self.cells_read = cells_read
         self.n_dense_features = n_dense_features
+        self.rows_without_labels = rows_without_labels
 
     def _own_config(self) -> dict[str, Any]:
         return {

@@ -35,6 +35,7 @@ class Persistent(BaseEstimator):
 
     _fitted: Fitted
     _reading: Any
+    _own_config: Any
     n_iter_: int
     n_features_in_: int
     model_extra_: dict[str, Any]
@@ -149,7 +150,8 @@ class Persistent(BaseEstimator):
 
     def _make_core_of(self, model: Model, *, mapped: bool) -> Any:
         # The core says 0 where an estimator says None.
-        older = {name: value or 0 for name, value in self._newer_parameters.items()}
+        of_core = self._own_config()
+        older = {n: value or 0 for n, value in self._newer_parameters.items() if n in of_core}
         config = {**older, **model.config}
         try:
             # Checks the structure, so that what is made next cannot be larger than the file.

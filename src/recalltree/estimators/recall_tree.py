@@ -60,6 +60,10 @@ class RecallTreeClassifier(ListClassifier, TreeClassifier):
         logistic loss, if it thinks itself less probable than that. Most candidates do, most of the
         time, and leaving them alone makes learning quicker and the model smaller, with no more
         errors. 0 is the paper's: every candidate learns from every example.
+    rows_without_labels : {"skip", "learn"}, default="skip"
+        What to do with rows that have no label, where y has lists of labels: skip them, or learn
+        that all candidates are wrong, as suits rows that have none of the labels rather than
+        unknown ones.
     loss : {...}, default="logistic"
         Loss of the binary linear models.
     learning_rate : float, default=1.0
@@ -155,7 +159,10 @@ class RecallTreeClassifier(ListClassifier, TreeClassifier):
 
     _parameters = RECALL_TREE
     _parameter_constraints: ClassVar[dict[str, Any]] = constraints_of(RECALL_TREE)
-    _newer_parameters: ClassVar[dict[str, Any]] = {"min_gradient": 0.0}
+    _newer_parameters: ClassVar[dict[str, Any]] = {
+        "min_gradient": 0.0,
+        "rows_without_labels": "skip",
+    }
 
     def __init__(
         self,
@@ -169,6 +176,7 @@ class RecallTreeClassifier(ListClassifier, TreeClassifier):
         routing_order: str = _DEFAULT["routing_order"],
         count_decay: float | None = _DEFAULT["count_decay"],
         min_gradient: float = _DEFAULT["min_gradient"],
+        rows_without_labels: str = _DEFAULT["rows_without_labels"],
         loss: str = _DEFAULT["loss"],
         learning_rate: float = _DEFAULT["learning_rate"],
         l2: float = _DEFAULT["l2"],
@@ -201,6 +209,7 @@ class RecallTreeClassifier(ListClassifier, TreeClassifier):
         self.routing_order = routing_order
         self.count_decay = count_decay
         self.min_gradient = min_gradient
+        self.rows_without_labels = rows_without_labels
 
     def _own_config(self) -> dict[str, Any]:
         if self.path_interactions and self.path_features == "none":

@@ -98,6 +98,15 @@ _COUNT_DECAY = (
 )
 _NO_DECAY = "counts never fade"
 
+_ROWS_WITHOUT_LABELS = Parameter(
+    "rows_without_labels",
+    "skip",
+    ("skip", "learn"),
+    'What to do with rows that have no label, where rows have lists of labels: "skip", or "learn" '
+    "that all candidates are wrong, as suits rows that have none of the labels rather than "
+    "unknown ones.",
+)
+
 # --- one table per algorithm ---------------------------------------------------------------------
 
 ONE_AGAINST_SOME = make_table(
@@ -211,6 +220,7 @@ ONE_AGAINST_SOME = make_table(
         "How many features at the end of sparse rows are a dense block, for example an embedding "
         "beside counts of words: cells see these, the others vote, and all are learned together.",
     ),
+    _ROWS_WITHOUT_LABELS,
     *_COMMON,
 )
 
@@ -270,6 +280,7 @@ RECALL_TREE = make_table(
         "of the time, and leaving them alone makes learning quicker and the model smaller, with no "
         "more errors. 0 is the paper's: every candidate learns from every example.",
     ),
+    _ROWS_WITHOUT_LABELS,
     _LOSS,
     *_COMMON,
 )
@@ -284,6 +295,7 @@ ONE_AGAINST_ALL = make_table(
         "Prediction always compares all classes.",
         none_is="every other class learns",
     ),
+    _ROWS_WITHOUT_LABELS,
     _LOSS,
     *_COMMON,
 )

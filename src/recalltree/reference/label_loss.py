@@ -35,7 +35,7 @@ def targets(scores, is_label):
 
 
 def gradients(scores, is_label, probabilities=softmax):
-    """Return the gradients of the loss: p - t. A row without labels has nothing to pick.
+    """Return the gradients of the loss: p - t; zeros where no candidate is a label.
 
     Examples
     --------

@@ -49,5 +49,7 @@ class Marginals:
 
 def log_softmax(scores):
     """Return the logarithms of the probabilities, none of them smaller than SMALLEST_LOG."""
+    if len(scores) == 0:
+        return np.zeros(0)
     shifted = scores - scores.max()
     return np.maximum(SMALLEST_LOG, shifted - np.log(np.exp(shifted).sum()))

@@ -433,7 +433,13 @@ class OneAgainstSomeReference:
         return changed
 
     def gradients(self, scored, labels):
-        """Return the gradients of candidates by which they learn, and those by which votes do."""
+        """Return the gradients of candidates by which they learn, and those by which votes do.
+
+        Without labels there is nothing to pick: every candidate is wrong by its probability.
+        """
+        if not labels:
+            wrong = dict(zip(scored.candidates, self.marginals(scored.scores()), strict=True))
+            return wrong, np.zeros(len(wrong))
         is_label = np.isin(scored.candidates, labels)
         missed = is_label & (np.arange(len(is_label)) >= scored.n_voted)
         scores = scored.scores() - MARGIN * self.has_dense_predictors * is_label

@@ -40,25 +40,25 @@ class Marginals {
   MarginalGradient gradient(std::span<const ClassId> candidates, std::span<const float> scores,
                             Labels labels) const {
     if (scores.empty()) return {};
-    const double largest = *std::max_element(scores.begin(), scores.end());
-    double sum = 0.0;
-    for (const float score : scores) sum += std::exp(score - largest);
-    const double log_sum = largest + std::log(sum);
-    const double a = relaxed_load(slope_.value), b = relaxed_load(offset_.value);
     double of_slope = 0.0, of_offset = 0.0;
-    for (std::size_t c = 0; c < scores.size(); ++c) {
-      const double log_p = std::max(kSmallestLog, scores[c] - log_sum);
-      const bool is_label = std::find(labels.begin(), labels.end(), candidates[c]) != labels.end();
-      const double wrong = 1.0 / (1.0 + std::exp(-a * log_p - b)) - is_label;
+    visit(scores, [&](std::size_t c, double log_p, double probability) {
+      const double wrong = probability - is_among(labels, candidates[c]);
       of_slope += wrong * log_p;
       of_offset += wrong;
-    }
+    });
     return {true, of_slope, of_offset};
   }
   void learn(const MarginalGradient& gradient, double weight) {
     if (!gradient.is_known) return;
     slope_.learn(gradient.slope, weight, 0.0f);
     offset_.learn(gradient.offset, weight, -std::numeric_limits<float>::infinity());
+  }
+
+  // P of each candidate.
+  void probabilities(std::span<const float> scores, std::vector<double>& found) const {
+    found.resize(scores.size());
+    if (!scores.empty())
+      visit(scores, [&](std::size_t c, double, double probability) { found[c] = probability; });
   }
 
   void save(State& state) const {
@@ -84,6 +84,20 @@ class Marginals {
       relaxed_store(value, std::max(least, static_cast<float>(relaxed_load(value) + step)));
     }
   };
+  // visit(candidate, log p, P) for all candidates, of which there is at least one.
+  template <class Visit>
+  void visit(std::span<const float> scores, Visit visit) const {
+    const double largest = *std::max_element(scores.begin(), scores.end());
+    double sum = 0.0;
+    for (const float score : scores) sum += std::exp(score - largest);
+    const double log_sum = largest + std::log(sum);
+    const double a = relaxed_load(slope_.value), b = relaxed_load(offset_.value);
+    for (std::size_t c = 0; c < scores.size(); ++c) {
+      const double log_p = std::max(kSmallestLog, scores[c] - log_sum);
+      visit(c, log_p, 1.0 / (1.0 + std::exp(-a * log_p - b)));
+    }
+  }
+
   static constexpr double kSmallestLog = -20.0;
 
   Number slope_{1.0f}, offset_{0.0f};
