@@ -2,6 +2,7 @@
 
 import io
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -323,3 +324,17 @@ def test_what_cannot_be_written(tmp_path):
     with pytest.raises(ValueError, match="svmlight, xc, vw"):
         write_rows(path, [[1.0]], [[1]], format="csv")
     assert not path.exists()
+
+
+@pytest.mark.parametrize("format", ["vw", "svmlight"])
+def test_a_comma_in_a_label_is_pointed_out_once(format):
+    row = b"owl,lark | x\n" if format == "vw" else b"owl,lark 1:1\n"
+    reader = open_rows(io.BytesIO(3 * row), format=format, label_type="str", batch_rows=1)
+    with pytest.warns(UserWarning, match="multilabel='all'") as warned:
+        labels = [label for batch in reader for label in batch.y]
+    assert labels == ["owl,lark"] * 3
+    assert len(warned) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        list(open_rows(io.BytesIO(row), format=format, multilabel="all", label_type="str"))
+        list(open_rows(io.BytesIO(row.replace(b",", b"-")), format=format, label_type="str"))

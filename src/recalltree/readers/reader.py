@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from recalltree._core import FeatureSpace
 from recalltree.readers.background import Consumer, Delivery, Prefetcher
 from recalltree.readers.batches import Batch
@@ -19,6 +21,9 @@ _DEPTH = 3
 
 #: So many bad rows are warned about one by one, in each pass.
 _WARNINGS = 10
+
+#: Formats in which commas separate the labels of a row, where rows may have several.
+_COMMAS_SEPARATE = ("vw", "svmlight")
 
 #: Reads all sources once for a consumer; names get their columns in the space, if they have any.
 RowSource = Callable[[list[Source], FeatureSpace | None, Consumer], Iterator[Delivery]]
@@ -62,6 +67,7 @@ class RowReader:
         self._label_type = options.label_type
         self._n_read = 0
         self._is_complete = False  # whether some pass went to the end
+        self._looked_for_commas = options.multilabel != "refuse"
         self._current: Iterator[Batch] | None = None
 
     def __iter__(self) -> Iterator[Batch]:
@@ -122,6 +128,22 @@ class RowReader:
         state = None if self._space is None else save_state(self._space)
         return options if state is None else {**options, "state": state}
 
+    def _hint_at_commas(self, batch: Batch) -> None:
+        """Say once that labels with commas may be several, where commas separate labels."""
+        if self._looked_for_commas or not isinstance(batch.y, np.ndarray):
+            return
+        self._looked_for_commas = True
+        if self._options.format not in _COMMAS_SEPARATE or batch.y.dtype != object:
+            return
+        found = next((label for label in batch.y.tolist() if "," in label), None)
+        if found is not None:
+            warnings.warn(
+                f"the label {found!r} has a comma and is one label; for several labels per row "
+                "pass multilabel='all' (--multilabel all)",
+                UserWarning,
+                stacklevel=3,
+            )
+
     def _pass(self) -> Iterator[Batch]:
         for source in self._sources:
             source.check_available()
@@ -144,6 +166,7 @@ class RowReader:
                         warnings.warn(f"skipped {problem}", BadRowWarning, stacklevel=2)
                         n_warned += 1
                 if delivery.batch is not None:
+                    self._hint_at_commas(delivery.batch)
                     self.n_rows += len(delivery.batch)
                     yield delivery.batch
                 if self._options.on_error == "raise" and delivery.problems:
