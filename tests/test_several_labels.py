@@ -370,3 +370,16 @@ def test_early_stopping_holds_out_rows_with_labels(make):
     X, y = with_empty_rows(300)
     clf = make(rows_without_labels="learn", early_stopping=True, random_state=0).fit(X, y)
     assert clf.validation_errors_[-1] < 0.5
+
+
+@each
+def test_models_of_lists_are_merged_by_the_names_of_labels(make):
+    X, lists = topics(1200)
+    y = named(lists)
+    first, second = make().partial_fit(X[:600], y[:600]), make().partial_fit(X[600:], y[600:])
+    assert first.classes_.tolist() != second.classes_.tolist()  # in their own order
+    merged = recalltree.merge([first, second])
+    assert merged.n_examples_ == 1200
+    assert sorted(merged.classes_) == sorted({*first.classes_, *second.classes_})
+    assert sp.issparse(merged.predict(X))
+    assert merged.score(X, y) > 0.7

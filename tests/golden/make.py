@@ -83,7 +83,11 @@ def answers(clf, is_sparse):
     """Return what a model answers, as JSON holds it: bits, not decimals."""
     X, _ = rows(is_sparse)
     scored = clf.candidates(X)
+    # Labels above a threshold follow from the marginal probabilities.
+    has_lists = clf._fitted.has_lists
+    probable = {"probable": clf.predict(X, threshold=0.3).indices.tolist()} if has_lists else {}
     return {
+        **probable,
         "class": type(clf).__name__,
         "labels": best_labels(clf, X).tolist(),
         "candidates": scored.indices.tolist(),

@@ -19,7 +19,9 @@ def merge_common(plan: Plan, features: Matched | None = None) -> State:
         Which feature is which; None: the same in all models.
     """
     features = everything(plan, "scale.features") if features is None else features
+    has_lists = any("has_lists" in source.model.state for source in plan.sources)
     return {
+        **({"has_lists": np.ones(1, dtype=np.uint32)} if has_lists else {}),
         "n_examples": _rounded(sum_up(plan, "n_examples", everything(plan, "n_examples"))),
         "progress": sum_up(plan, "progress", everything(plan, "progress")),
         "classes.seen": _largest(plan, "classes.seen", plan.classes).astype(np.uint32),
