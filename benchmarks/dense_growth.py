@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import report, study
+from benchmarks.dense_programs import unit
 from benchmarks.measure import Stopwatch, Times, best, peak_rss
 
 CLASSES = (1_000, 10_000, 100_000, 1_000_000)
@@ -31,6 +32,7 @@ FAN_OUT = 10
 # The mixture: its directions, how far centres are apart in each, and noise in and beside them.
 DIRECTIONS, SPREAD, NOISE, NOISE_BESIDE = 128, 0.6, 1.0, 0.05
 CODEBOOK = 2**16  # offsets that centres draw from
+CUT = 2.0  # deviations at which features are cut
 # From so many rows on the whitening stays as it is.
 FEWEST_ROWS = 4_000
 ROWS_AT_ONCE, CLASSES_AT_ONCE = 20_000, 10_000
@@ -170,9 +172,9 @@ def best_kept(model: Any, X: np.ndarray) -> tuple[float, float]:
 
     The best are those of an exact search over the vectors of all classes.
     """
-    from recalltree._core import MappedOneAgainstSome, Rows
+    from recalltree.estimators.one_against_some import MappedOneAgainstSome
 
-    core = model._core
+    core = model._fitted.core
     state = core.state()
     config = {**core.config, "max_candidates": BEST}
     wide = copy.copy(model)
@@ -181,11 +183,19 @@ def best_kept(model: Any, X: np.ndarray) -> tuple[float, float]:
     wide.predict_topk(X[:1], k=n)
     with Stopwatch() as clock:
         found, _ = wide.predict_topk(X, k=n)
-    exact = best_of_all(
-        state, np.stack([core.whitened(Rows.dense(X[i : i + 1])) for i in range(len(X))]), n
-    )
+    exact = best_of_all(state, whiten(state, X), n)
     kept = [len(set(a[:n]) & set(b)) / n for a, b in zip(found, exact, strict=True)]
     return float(np.mean(kept)), clock.times.cpu * 1e6 / len(X)
+
+
+def whiten(state: dict[str, Any], X: np.ndarray) -> np.ndarray:
+    """Whiten rows as the model does."""
+    mean, rate = (state[f"whitening.{name}"].ravel()[: X.shape[1]] for name in ("mean", "rate"))
+    matrix, position = state["whitening.matrix"], state["whitening.position"]
+    standardised = np.clip((X - mean) * rate, -CUT, CUT)
+    directions = np.empty_like(X)
+    directions[:, position] = standardised @ matrix.reshape(len(position), -1)[:, : X.shape[1]].T
+    return unit(directions)
 
 
 def best_of_all(state: dict[str, Any], whitened: np.ndarray, n: int) -> np.ndarray:
