@@ -35,7 +35,7 @@ class Predictor(ArrowPredictor):
     ...     batch_format="pyarrow",
     ...     compute=ray.data.ActorPoolStrategy(size=1),
     ... )
-    >>> [row["labels"].tolist() for row in answers.take_all()]
+    >>> [list(row["labels"]) for row in answers.take_all()]
     [['no'], ['yes']]
     >>> ray.shutdown()
     """
