@@ -185,7 +185,7 @@ def _stops(model: Any, found: Tested) -> dict[str, Any]:
     return {
         "mean_depth": found.depth / found.n,
         "mean_bound": found.bound / found.n,
-        # Of the rows that stop where 30 or more do: the share at nodes that keep their bound.
+        # Rows that stop where 30 or more do: the share at nodes that keep their bound.
         "bound_holds": met / n_judged if n_judged else None,
         "bound_judged": n_judged / found.n,
         "n_nodes": model.tree_.n_nodes,

@@ -13,7 +13,7 @@ from experiments.store import Unit, canonical
 #: Does a unit and stores its result.
 Work = Callable[[Experiment, Bench, Unit], None]
 
-# Of a process: what it works on. A bench keeps one set in memory.
+# A process works on one bench, which keeps one set in memory.
 _own: tuple[str, Bench] | None = None
 
 

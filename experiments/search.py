@@ -28,7 +28,7 @@ VOTES_OF_FEATURES = {
     "max_entries": [512, 1024, 2048, 4096],
 }
 
-#: What is tried one by one for one-against-some, by kind of data: the first is the defaults.
+#: Changes tried one by one for one-against-some, by kind of data; the first is the defaults.
 LISTED: dict[str, list[dict[str, Any]]] = {
     DENSE: [
         {},

@@ -89,7 +89,7 @@ def test_answers_are_finite(name, kind):
     clf.fit(strange, y)
     is_finite_everywhere(clf, strange)
     is_finite_everywhere(clf, usual)
-    # What comes later may be of another kind.
+    # Later rows may be of another kind.
     clf.partial_fit(usual, y)
     is_finite_everywhere(clf, strange)
     other = clone(clf).fit(usual, y).partial_fit(strange, y)

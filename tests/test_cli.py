@@ -356,7 +356,7 @@ def test_rows_are_read_as_the_models_were(tmp_path):
     assert clf.classes_.tolist() == ["0", "1"]
     found = json.loads(run("evaluate", "-m", tmp_path / "m.rt", tmp_path / "rows", "--json").stdout)
     assert found["error@1"] == 0.0
-    # What is said now counts: a one-based reader sees the index 0 as a bad row.
+    # Options given now count: a one-based reader sees the index 0 as a bad row.
     arguments = ("evaluate", "-m", tmp_path / "m.rt", tmp_path / "rows", "--no-zero-based")
     assert "line 1" in run(*arguments, exit_code=1).stderr
 

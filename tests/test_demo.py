@@ -105,7 +105,7 @@ def test_features_are_positions_a_bigram_and_a_trigram():
         return set(row.indices.tolist())
 
     assert len(columns(base)) == ORDER + 2
-    # What is left when one token is another: five positions, and the n-grams without it.
+    # Features left when one token is another: five positions, and the n-grams without it.
     for position, kept in enumerate((5, 5, 6, 7, 7, 7)):
         changed = base.copy()
         changed[0, position] = 9

@@ -62,7 +62,7 @@ def test_version_is_the_installed_one():
     assert recalltree.__version__ == version("recalltree")
 
 
-#: What takes long to import.
+#: Packages that take long to import.
 HEAVY = ("sklearn", "scipy", "pandas", "pyarrow", "rich", "matplotlib")
 
 
@@ -78,6 +78,32 @@ def test_help_and_version_import_nothing_that_takes_long(arguments):
     loaded = loaded.rpartition("loaded:")[2].split()
     assert "click" in loaded
     assert not [module for module in HEAVY if module in loaded]
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["one-against-some", "recall-tree", "one-against-all", "lom-tree"]
+)
+def test_predicting_from_a_mapped_file_needs_no_scikit_learn(tmp_path, algorithm):
+    rows, model = tmp_path / "rows.vw", tmp_path / "model.rt"
+    rows.write_text("cat | purr meow\ndog | bark wag\n" * 30)
+    run(f"""
+        from recalltree.cli import main
+        options = ["--algorithm", {algorithm!r}, "-q"]
+        assert main(["train", {str(rows)!r}, "-m", {str(model)!r}, *options]) == 0
+    """)
+    for more in (["--labels-only"], ["-k", "2"], ["--json"]):
+        found = run(f"""
+            import sys
+            from recalltree.cli import main
+
+            assert main(["predict", "-m", {str(model)!r}, {str(rows)!r}, "-q", *{more!r}]) == 0
+            print("loaded:", *sys.modules)
+        """)
+        answers, _, loaded = found.rpartition("loaded:")
+        assert answers.count("cat") >= 30
+        assert "scipy.sparse" in loaded.split()
+        for module in ("sklearn", "scipy.stats", "pandas", "pyarrow", "matplotlib"):
+            assert module not in loaded.split()
 
 
 def test_names_are_imported_when_they_are_asked_for():

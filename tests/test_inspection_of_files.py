@@ -35,7 +35,7 @@ def test_a_loaded_model_looks_the_same(variant, mmap, make, tmp_path):
     for i in range(10):
         ours, theirs = (c.explain(X[[i]]).as_dict() for c in (clf, loaded))
         np.testing.assert_equal(theirs, ours)
-    # What memory it takes and what it did are matters of the process.
+    # Memory and work done belong to the process, not to the file.
     ours, theirs = (summary(c) for c in (clf, loaded))
     for found in (ours, theirs):
         for name in ("memory_bytes", "memory_by_part", "work"):

@@ -116,7 +116,7 @@ def test_what_is_kept_is_what_was_counted(free, small):
     lengths = np.diff(left["pairs.offsets"].astype(np.int64))
     known = zip(np.repeat(np.arange(len(lengths)), lengths), left["pairs.keys"], strict=True)
     assert sorted(listed) == sorted(known)
-    # What classes and features count by themselves is not forgotten.
+    # Counts of classes and features themselves are not forgotten.
     for name in ("keys.features", "keys.examples", "classes.sums", "frequent.labels"):
         np.testing.assert_array_equal(left[name], everything[name])
     # Nor are the pairs that are worth most.

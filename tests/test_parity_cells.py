@@ -15,7 +15,7 @@ from streams import configs, make_stream, parity_settings, streams, with_several
 from test_parity_one_against_some import CHOICES, FollowingOneAgainstSome, run
 
 VECTOR_TOLERANCE = 2e-3
-# Of a candidate's score by its sketch: a step of rounding in a number or two.
+# Tolerance of a candidate's score by its sketch: a step of rounding in a number or two.
 SKETCH_TOLERANCE = 0.5
 
 

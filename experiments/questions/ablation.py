@@ -86,7 +86,7 @@ LEADS = {
 }
 COLUMNS = ("order", "error", "recall", "train µs", "MB")
 
-#: What is less probable by chance is a difference.
+#: Significance level: differences that chance makes less often are reported.
 CLEAR = 0.01
 
 #: A smaller difference of errors is not worth an explanation.

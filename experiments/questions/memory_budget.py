@@ -20,7 +20,7 @@ from experiments.statistics import mean_and_error
 from experiments.store import Record, Unit
 
 SETS: tuple[str, ...] = ("webdirectory", "wikipassage")
-#: Of the bytes without a limit; None is no limit.
+#: Budgets, as shares of the bytes without a limit; None is no limit.
 SHARES = (None, 1 / 2, 1 / 4, 1 / 8)
 
 

@@ -35,7 +35,7 @@ SETS: tuple[str, ...] = ("glyphs", "webdirectory", "wikipassage", "wikitext")
 ALGORITHMS = ("one-against-some", "recall-tree", "one-against-all", "lom-tree")
 EMBEDDINGS = "averaged-embeddings"
 TEXT_ALGORITHMS = ("one-against-some", "recall-tree", "lom-tree", EMBEDDINGS)
-#: What is set besides on a text: for one-against-some a rate between the best two (0.5 and 0.7) on
+#: Further settings for a text: for one-against-some a rate between the best two (0.5 and 0.7) on
 #: words 12 to 15 million, which are not learned here; for the Recall Tree the default, which is not
 #: the paper's.
 TEXT_SETTINGS: dict[str, dict[str, Any]] = {

@@ -60,7 +60,7 @@ PASSES = [
     Variant("passes", "4, l2 = 1e-4", {"l2": 1e-4}, passes=4),
     Variant("passes", "4, l2 = 1e-3", {"l2": 1e-3}, passes=4),
 ]
-#: What is tried with the estimator, by kind of data.
+#: Changes tried with the estimator, by kind of data.
 VARIANTS: dict[str, list[Variant]] = {
     DENSE: [
         Variant("defaults", "one pass"),
@@ -100,7 +100,7 @@ def _votes(reference: type[variants.VotesOtherwise], name: str, *scales: float) 
 
 _AS_IS = OneAgainstSomeReference
 _LOGISTIC = Variant("loss", "logistic", reference=variants.Logistic)
-#: What is tried with the reference.
+#: Changes tried with the reference.
 REFERENCES: dict[str, list[Variant]] = {
     DENSE: [
         Variant("defaults", "one pass", reference=_AS_IS),

@@ -119,7 +119,7 @@ MEASURES = {
     "train_entries": "training, histogram entries",
     "predict_entries": "prediction, histogram entries",
 }
-#: What is asked of one example, at most.
+#: Largest number of evaluations for one example.
 MOST = {"evaluations": 150, "entries": 4_000}
 #: And of the growth of time per example, from so many classes to so many.
 GROWTH, FROM, TO = 2.0, 1_000, 100_000

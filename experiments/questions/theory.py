@@ -283,7 +283,7 @@ def maps(page: Section, records: Sequence[Record]) -> None:
     compare_methods(page, groups)
 
 
-#: Of each distribution of figure 3, the method that the paper calls it easy for.
+#: Distribution of figure 3 -> the method for which the paper calls it easy.
 EASY_FOR = {"voronoi": "one-against-all", "axis-parallel": "tree-alone"}
 
 

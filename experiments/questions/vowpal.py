@@ -26,7 +26,7 @@ from experiments.report.section import Section, percent
 from experiments.store import Record, Unit
 
 SETS: tuple[str, ...] = ("glyphs",)
-#: What is run: its name -> the method, and whether path features are crossed with x.
+#: Runs: name -> method, and whether path features are crossed with x.
 RUNS = {
     "Recall Tree": ("recall-tree", False),
     "Recall Tree, path features crossed with x": ("recall-tree", True),

@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import column_or_1d
 
 from recalltree._core import lines_of_pairs as join_pairs
 from recalltree.validation import is_sparse
@@ -66,6 +65,8 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
                 f"them one by one: rows, labels = {name}.nonzero(), then X[rows] and labels in "
                 f"place of X and {name}."
             )
+        from sklearn.utils.validation import column_or_1d
+
         values = column_or_1d(values, warn=True)
     if values.dtype.kind in "OT":
         values = _from_objects(values.astype(object, copy=False), name)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any
 
-#: How long a piece of a batch should take: whoever iterates is asked again so often.
+#: How long a piece of a batch should take; the caller regains control after each piece.
 PIECE_SECONDS = 0.2
 
 

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
 
 from recalltree._core import Rows
 from recalltree.parameters import MAX_FEATURES
@@ -91,9 +89,36 @@ def check_matrix(X: Any, *, estimator: Any, is_first: bool) -> Matrix:
             "make fewer of them, for example with sklearn.feature_extraction.FeatureHasher."
         )
     if not is_first:
+        from sklearn.utils.validation import validate_data
+
         validate_data(estimator, X, reset=False, skip_check_array=True)
     _check_finite(values, rows, _column_names(X))
     return Matrix(values, rows)
+
+
+def check_matrix_of_reader(X: Any, n_features: int, estimator: str) -> Matrix:
+    """Return rows that a reader has made, which have nothing else to be checked, as a matrix.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix
+        ``X`` of a batch.
+    n_features : int
+        How many features the model has.
+    estimator : str
+        Named in error messages.
+
+    Raises
+    ------
+    ValueError
+        If `X` has other features.
+    """
+    if X.shape[1] != n_features:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {estimator} is expecting {n_features} features as "
+            "input."
+        )
+    return Matrix(X, make_rows(X))
 
 
 def keep_features(estimator: Any, X: Any) -> None:
@@ -105,6 +130,8 @@ def keep_features(estimator: Any, X: Any) -> None:
     X : array-like, sparse matrix or data frame
         As the user gave it, accepted by ``check_matrix``.
     """
+    from sklearn.utils.validation import validate_data
+
     validate_data(estimator, X, reset=True, skip_check_array=True)
 
 
@@ -134,6 +161,8 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float32] | None
         return None
     if isinstance(sample_weight, Number):
         sample_weight = np.full(n_rows, sample_weight)
+    from sklearn.utils import check_array
+
     given = check_array(
         sample_weight,
         ensure_2d=False,
@@ -229,6 +258,8 @@ def _is_ready_csr(X: Any) -> bool:
 
 
 def _convert(X: Any, estimator: Any) -> Any:
+    from sklearn.utils import check_array
+
     return check_array(
         X,
         accept_sparse="csr",

@@ -64,6 +64,17 @@ def paths_of(ctx: click.Context, rows: Sequence[str], model: str | None) -> list
     return paths
 
 
+def load_to_predict(model: str, mmap: bool, n_jobs: int | None) -> Any:
+    """Return a model that only predicts: where its file is mapped, without scikit-learn."""
+    if mmap and model != "-":
+        from recalltree.estimators.mapped import map_model
+
+        mapped = map_model(model)
+        if mapped is not None:
+            return mapped if n_jobs is None else mapped.set_params(n_jobs=n_jobs)
+    return load_to_use(model, mmap, n_jobs)
+
+
 def load_to_use(model: str, mmap: bool, n_jobs: int | None) -> Any:
     """Return a model that is to predict, with so many threads."""
     clf = load_model(model, mmap=mmap)

@@ -17,7 +17,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class Interrupts:
     """Takes note of the first interrupt (or request to terminate); lets the second one through.
 
-    While rows are waited for, which may take for ever, the first one ends the waiting too, by
+    While the command waits for rows, which may take forever, the first one ends the waiting too, by
     KeyboardInterrupt.
 
     Attributes

@@ -22,7 +22,7 @@ from recalltree.cli.train import train_command
 # Exit codes; click has 0 and, for a command line that is not understood, 2.
 FAILED = 1  # rows, a model or a file are not as they should be
 INTERRUPTED = 130  # by Ctrl-C: 128 + the number of the signal, as shells have it
-BROKEN_PIPE = 141  # whoever read the output has gone
+BROKEN_PIPE = 141  # the reader of the output has gone
 
 
 class Failure(click.ClickException):

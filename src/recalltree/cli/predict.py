@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from recalltree.cli.generated_options import is_given, reader_options
-from recalltree.cli.inputs import load_to_use, paths_of, rows_like_the_models
+from recalltree.cli.inputs import load_to_predict, paths_of, rows_like_the_models
 from recalltree.cli.messages import as_json as to_json
 from recalltree.cli.messages import one_line
 from recalltree.cli.options import (
@@ -50,7 +50,7 @@ def predict(
     if labels_only and as_json:
         raise click.UsageError("--labels-only and --json exclude each other.", ctx)
     paths = paths_of(ctx, rows, model)
-    clf = load_to_use(model, mmap, n_jobs)
+    clf = load_to_predict(model, mmap, n_jobs)
     if threshold is None and k > len(clf.classes_):
         raise click.UsageError(f"-k {k}: the model has {len(clf.classes_)} classes.", ctx)
     reader = rows_like_the_models(ctx, clf, paths, values, require_labels=False)

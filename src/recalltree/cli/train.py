@@ -66,7 +66,7 @@ def train(
     """
     paths = paths_of(ctx, rows, resume)
     if resume is None:
-        from recalltree.estimators.base import CLASSIFIERS
+        from recalltree.estimators.loading import CLASSIFIERS
 
         kind: type[Any] = CLASSIFIERS[algorithm]
         clf = kind(**given_parameters(ctx, algorithm, values))

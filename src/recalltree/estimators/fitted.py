@@ -15,8 +15,8 @@ from recalltree.model_file.model import TRAINING
 class Fitted:
     """A core and what belongs to it. An estimator replaces it as a whole.
 
-    Other threads may use an estimator while it learns. Whoever takes this once has parts of one
-    model, whatever ``fit`` does meanwhile. Of one core:
+    Other threads may use an estimator while it learns. Code that takes this once has parts
+    of one model, whatever ``fit`` does meanwhile. For one core:
 
     - Every call sees one moment; so do all calls ``with core.reading()``. A slice of rows is
       learned, and its point of the curve recorded, ``with core.learning()``.
@@ -29,7 +29,7 @@ class Fitted:
     config: dict[str, Any]
     labels: LabelTable
     curve: ProgressiveCurve
-    #: What the core can do, and the weights that are bfloat16: see ``model_file.model``.
+    #: ``TRAINING`` or ``PREDICTION``, and the weights that are bfloat16: see ``model_file.model``.
     contents: str = TRAINING
     bfloat16: frozenset[str] = frozenset()
     #: The file that the core views.

@@ -6,16 +6,20 @@ import os
 from pathlib import Path
 from typing import Any
 
+# Each adds itself to the table of classifiers.
+from recalltree.estimators import lom_tree, one_against_all, one_against_some, recall_tree  # noqa: F401
 from recalltree.estimators.base import CLASSIFIERS, OnlineClassifier
 from recalltree.model_file.container import ModelFileError, open_file
 from recalltree.model_file.model import read_model
+
+__all__ = ["CLASSIFIERS", "load"]
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = False) -> Any:
     """Return the estimator that was saved to a file.
 
-    Its predictions are those of the estimator that was saved, bit for bit, and so is what it learns
-    when it goes on learning.
+    It predicts exactly what the saved estimator predicts, and resumes training exactly where that
+    one stopped.
 
     Parameters
     ----------

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from recalltree._core import LOMTree, MappedLOMTree
 from recalltree.estimators.base import as_limit
 from recalltree.estimators.constraints import constraints_of
-from recalltree.estimators.fitted import Fitted
+from recalltree.estimators.rules import LOMTreeRules
 from recalltree.estimators.tree_classifier import TreeClassifier
 from recalltree.parameters import LOM_TREE, defaults_of
 from recalltree.tree import LOMTreeView
@@ -18,7 +15,7 @@ from recalltree.tree import LOMTreeView
 _DEFAULT = defaults_of(LOM_TREE)
 
 
-class LOMTreeClassifier(TreeClassifier):
+class LOMTreeClassifier(LOMTreeRules, TreeClassifier):
     """LOMTree: a tree of routers that part the classes; the leaf answers with its majority.
 
     The logarithmic-time algorithm that the Recall Tree is measured against. It compares no classes:
@@ -154,20 +151,3 @@ class LOMTreeClassifier(TreeClassifier):
             "max_nodes": as_limit(self.max_nodes),
             "swap_resistance": float(self.swap_resistance),
         }
-
-    def _link(
-        self, fitted: Fitted, scores: NDArray[np.float32], best: NDArray[np.float32]
-    ) -> NDArray[np.float64]:
-        return scores.astype(np.float64)
-
-    def _scores_per_row(self, core: Any) -> int:
-        return min(64, super()._scores_per_row(core))  # leaves hold few of the classes
-
-    def _classes_by_frequency(self, fitted: Fitted) -> NDArray[np.int64]:
-        # Counts are kept in leaves only: the answers of the fullest leaves come first.
-        tree = fitted.core.tree()
-        leaves = tree["left"] < 0
-        weight = np.bincount(
-            tree["majority"][leaves], tree["min_count"][leaves], minlength=len(fitted.labels)
-        )
-        return np.argsort(-weight, kind="stable")

@@ -8,12 +8,13 @@ from recalltree._core import MappedOneAgainstAll, OneAgainstAll
 from recalltree.estimators.base import as_limit
 from recalltree.estimators.constraints import constraints_of
 from recalltree.estimators.list_classifier import ListClassifier
+from recalltree.estimators.rules import OneAgainstAllRules
 from recalltree.parameters import ONE_AGAINST_ALL, defaults_of
 
 _DEFAULT = defaults_of(ONE_AGAINST_ALL)
 
 
-class OneAgainstAllClassifier(ListClassifier):
+class OneAgainstAllClassifier(OneAgainstAllRules, ListClassifier):
     """One-against-all: a linear predictor per class, all of them compared.
 
     Accurate, at a cost linear in the number of classes; what the Recall Tree is measured against.

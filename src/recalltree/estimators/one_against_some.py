@@ -6,14 +6,12 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recalltree._core import MappedOneAgainstSome, OneAgainstSome
 from recalltree.estimators.base import as_limit
 from recalltree.estimators.constraints import constraints_of
-from recalltree.estimators.fitted import Fitted
 from recalltree.estimators.list_classifier import ListClassifier
-from recalltree.estimators.probabilities import marginal
+from recalltree.estimators.rules import OneAgainstSomeRules
 from recalltree.model_file.model import Model
 from recalltree.parameters import ONE_AGAINST_SOME, defaults_of
 from recalltree.validation import Matrix, is_sparse
@@ -21,7 +19,7 @@ from recalltree.validation import Matrix, is_sparse
 _DEFAULT = defaults_of(ONE_AGAINST_SOME)
 
 
-class OneAgainstSomeClassifier(ListClassifier):
+class OneAgainstSomeClassifier(OneAgainstSomeRules, ListClassifier):
     """One-against-some: one-against-all's accuracy with work that does not grow with the classes.
 
     Every key of an example keeps a histogram of the labels that it was seen with. A key is a
@@ -325,23 +323,3 @@ class OneAgainstSomeClassifier(ListClassifier):
 
     def _seed(self, seed: int) -> dict[str, int]:
         return {"seed": seed}
-
-    def _link(
-        self, fitted: Fitted, scores: NDArray[np.float32], best: NDArray[np.float32]
-    ) -> NDArray[np.float64]:
-        return np.exp(scores.astype(np.float64) - best.astype(np.float64))
-
-    def _marginals(
-        self, fitted: Fitted, scores: NDArray[np.float32], shares: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        return marginal(fitted.core.marginals, shares)
-
-    def _scores_per_row(self, core: Any) -> int:
-        # Cells name as many as votes do.
-        return min(2 * core.max_candidates_now, core.n_classes_seen)
-
-    def _classes_by_frequency(self, fitted: Fitted) -> NDArray[np.int64]:
-        examples = np.zeros(len(fitted.labels))
-        learned = fitted.core.class_examples()
-        examples[: len(learned)] = learned
-        return np.argsort(-examples, kind="stable")

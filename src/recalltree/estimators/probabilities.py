@@ -148,7 +148,7 @@ def fill_up(class_ids: NDArray[np.int32], by_frequency: NDArray[Any]) -> NDArray
     if len(short) == 0:
         return class_ids
     n_columns = class_ids.shape[1]
-    # Of the k most frequent classes, a row that holds j lacks at least k - j.
+    # A row that holds j of the k most frequent classes lacks at least k - j.
     frequent = by_frequency[:n_columns].astype(np.int32)
     filled = class_ids.copy()
     for rows in np.array_split(short, 1 + len(short) * n_columns**2 // 2**24):

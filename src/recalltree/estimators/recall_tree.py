@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from recalltree._core import MappedRecallTree, RecallTree
 from recalltree.estimators.base import as_limit
 from recalltree.estimators.constraints import constraints_of
-from recalltree.estimators.fitted import Fitted
 from recalltree.estimators.list_classifier import ListClassifier
+from recalltree.estimators.rules import RecallTreeRules
 from recalltree.estimators.tree_classifier import TreeClassifier
 from recalltree.parameters import RECALL_TREE, defaults_of
 from recalltree.tree import RecallTreeView
@@ -19,7 +16,7 @@ from recalltree.tree import RecallTreeView
 _DEFAULT = defaults_of(RECALL_TREE)
 
 
-class RecallTreeClassifier(ListClassifier, TreeClassifier):
+class RecallTreeClassifier(RecallTreeRules, ListClassifier, TreeClassifier):
     """The Recall Tree: online classification at a cost logarithmic in the number of classes.
 
     A binary tree is grown while learning. Each example is routed down to the node where a few
@@ -228,11 +225,3 @@ class RecallTreeClassifier(ListClassifier, TreeClassifier):
             "count_decay": float(self.count_decay or 0),
             "min_gradient": float(self.min_gradient),
         }
-
-    def _scores_per_row(self, core: Any) -> int:
-        return core.max_candidates_now
-
-    def _classes_by_frequency(self, fitted: Fitted) -> NDArray[np.int64]:
-        seen, _ = fitted.core.histogram(0)
-        unseen = np.setdiff1d(np.arange(len(fitted.labels)), seen)
-        return np.concatenate([seen.astype(np.int64), unseen])

@@ -14,7 +14,7 @@ from typing import Any
 from recalltree.inspection.evaluation import Evaluation
 from recalltree.inspection.report_data import pack, report_data, sha256
 
-#: Of the page's script, in the order in which they are joined.
+#: Parts of the page's script, in the order in which they are joined.
 _SCRIPTS = ("page", "charts", "tree", "cells", "details", "search", "votes", "sections", "main")
 
 

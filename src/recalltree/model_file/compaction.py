@@ -12,7 +12,7 @@ Arrays = dict[str, NDArray[Any]]
 
 DTYPES = ("float32", "float16", "bfloat16")
 
-#: What learning needs alone: AdaGrad's accumulators, in which order a node met its labels, the
+#: Only learning needs these: AdaGrad's accumulators, in which order a node met its labels, the
 #: margins by which LOMTree chooses the sides of the classes, who passed the nodes of trees that
 #: vote, how often cells changed, and how many rows class vectors have counted.
 _TRAINING_ONLY = (

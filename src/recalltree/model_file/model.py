@@ -26,7 +26,7 @@ from recalltree.model_file.parameters import decode_parameters, encode_parameter
 FORMAT = "recalltree"
 FORMAT_VERSION = 1
 
-#: What a file holds: everything that learning goes on from, or only what prediction needs.
+#: Contents of a file: everything that learning resumes from, or only what prediction needs.
 TRAINING, PREDICTION = "training", "prediction"
 
 _EXTRA = "extra"

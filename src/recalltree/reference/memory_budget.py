@@ -22,7 +22,7 @@ import math
 
 import numpy as np
 
-# Of the bytes that pairs and entries may take, so large a part is used after forgetting.
+# Share of the bytes for pairs and entries that is in use after forgetting.
 USED_AFTER = 0.85
 # If the first try did not free enough, the next one keeps no more of the pairs than this.
 KEPT_IN_NEXT_TRY = 0.97

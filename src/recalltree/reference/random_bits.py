@@ -1,4 +1,4 @@
-"""Bits that look random, of a number: the same for whoever asks, whenever."""
+"""Stateless hash: the same pseudo-random bits for the same number on every platform."""
 
 from __future__ import annotations
 
