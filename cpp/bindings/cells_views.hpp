@@ -1,4 +1,4 @@
-// What can be seen of models that have cells.
+// Views of models that have cells.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,7 @@ void bind_cells(nb::class_<Model>& c) {
                      for (NodeId id = 0; id < tree.n_nodes(); ++id) n += tree.level(id) == 0;
                      return n;
                    }))
-      // Whether the mean of a class has a part of its own in a score.
+      // True if the mean of a class has a part of its own in a score.
       .def_prop_ro("has_class_means",
                    reading(+[](const Model& m) { return cells_of(m).vectors().n_parts() == 2; }))
       .def("class_vectors", reading(&class_vectors<Model>), "class_ids"_a);

@@ -106,7 +106,7 @@ void bind_prediction(nb::class_<Model>& c) {
       "rows"_a, "n_threads"_a);
   c.def("memory_bytes", reading(+[](const Model& m) {
           nb::dict out;
-          // Of a part that a model does not have, a file holds an offset.
+          // A file holds an offset even for a part that the model does not have.
           for (const auto& [part, bytes] : m.memory())
             if (bytes > sizeof(std::uint64_t)) out[part.c_str()] = bytes;
           return out;

@@ -147,7 +147,7 @@ nb::dict class_vector(const OneAgainstSome& model, ClassId y) {
   return out;
 }
 
-// Of the pairs and the entries of histograms: the bytes they take, and the most that were ever
+// Bytes of the pairs and of the entries of histograms, and the most that were ever
 // taken from the system for them.
 nb::dict pairs_memory(const OneAgainstSome& model) {
   const Arena& histograms = model.store().histograms.arena();

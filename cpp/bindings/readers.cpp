@@ -97,7 +97,7 @@ nb::list strings(const StringColumn& column) {
   return out;
 }
 
-// Of each row a dict of the columns that have names, to a list of these; none if none are kept.
+// For each row a dict from columns to lists of names; None if names are not kept.
 nb::object names_in(const RowBatch& batch) {
   if (batch.name_columns.empty()) return nb::none();
   nb::list rows;

@@ -146,7 +146,7 @@ inline std::string read_all(TextParser& parser, std::string_view text, std::size
   return out;
 }
 
-// Whatever the pieces in which bytes come, the rows are the same.
+// Rows are the same however the bytes are cut into pieces.
 inline void check_parser(const Input& input, std::size_t n_features,
                          const std::function<std::unique_ptr<TextParser>()>& make) {
   const std::string whole = read_all(*make(), input.text, input.text.size() + 1, n_features);

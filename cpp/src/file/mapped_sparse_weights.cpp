@@ -113,7 +113,7 @@ class MappedSparseWeights final : public MappedArrays<SparseArrays<Viewed, Store
     }
   }
 
-  // Of the file, and of the indexes that were made.
+  // Bytes of the file and of the indexes that were built.
   std::size_t bytes() const override {
     std::size_t all = MappedArrays<SparseArrays<Viewed, Stored>>::bytes();
     if (has_directory_.load(std::memory_order_acquire))

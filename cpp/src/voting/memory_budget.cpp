@@ -10,7 +10,7 @@
 namespace recalltree {
 namespace {
 
-// Of the bytes that pairs and entries may take, so large a part is used after forgetting: then a
+// Share of the bytes for pairs and entries that is in use after forgetting: then a
 // part of all examples passes before the next time.
 constexpr double kUsedAfter = 0.85;
 // If the first try did not free enough, the next one keeps no more of the pairs than this.

@@ -43,7 +43,7 @@ struct OneAgainstAllConfig {
   std::uint64_t seed = 0;
 };
 
-// What finds an example's candidates: its features, which vote; the leaves it reaches in several
+// Keys find an example's candidates: its features, which vote; the leaves it reaches in several
 // shallow trees; both; the node where the descent of one tree stops, as in the paper; cells of
 // class vectors, for dense features; or cells and trees. Where examples are sparse, cells see the
 // dense block at their end, and the other features vote. Automatic: features where examples are

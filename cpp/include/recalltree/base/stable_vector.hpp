@@ -67,7 +67,7 @@ class StableVector {
   std::size_t bytes() const {
     return n_chunks_.load(std::memory_order_relaxed) * kChunk * sizeof(T);
   }
-  // Of a vector of n elements, all of them made.
+  // Bytes of a vector of n elements, all of them constructed.
   static std::size_t bytes(std::size_t n) { return (n + kChunk - 1) / kChunk * kChunk * sizeof(T); }
 
  private:

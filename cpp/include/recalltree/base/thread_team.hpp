@@ -37,7 +37,7 @@ class ThreadTeam {
   std::size_t size() const { return threads_.size() + 1; }
 
   // Runs work(thread) on every thread, the caller's being 0, and returns when all of them are done.
-  // What one piece of work wrote, the next one sees. The first exception is rethrown.
+  // Writes of one piece of work are visible to the next. The first exception is rethrown.
   template <class Work>
   void run(Work work) {
     if (threads_.empty()) return work(std::size_t{0});

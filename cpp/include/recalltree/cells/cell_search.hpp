@@ -35,7 +35,7 @@ struct CellNode {
   const std::uint32_t* ids;  // classes of a cell, otherwise nodes
 };
 
-// What a search needs and leaves behind. One per thread.
+// Work space and results of a search. One per thread.
 struct CellSearch {
   BestOf best;
   std::vector<NodeId> nodes;           // of the level that is read, the nearest first

@@ -75,7 +75,7 @@ class CellTree : public CellTreePrediction<CellTree> {
   std::size_t size(NodeId id) const { return nodes_[id].size; }
 
   void save(State& state) const;
-  // Of a state that has been checked, into a tree of the same widths.
+  // The state has been checked; the tree has the same widths.
   void load(const State& state);
   std::size_t bytes() const {
     return arena_.used() + nodes_.capacity() * sizeof(Node) + at_.capacity() * sizeof(at_[0]);

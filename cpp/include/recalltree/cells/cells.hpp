@@ -72,7 +72,7 @@ class Cells : public CellsPrediction<Cells> {
   }
 
   void save(State& state) const;
-  // Of a state that has been checked.
+  // The state has been checked.
   void load(const State& state);
 
   WhiteningView whitening() const { return whitening_.view(); }

@@ -19,7 +19,7 @@ struct CellsExplanation {
   std::vector<NodeId> cell_of;
 };
 
-// Of the whitened row x, of which n classes are found.
+// Explains the whitened row x, for which n classes are found.
 template <class Cells>
 CellsExplanation explain_cells(const Cells& cells, const float* x, std::size_t n,
                                std::span<const ClassId> classes) {

@@ -18,7 +18,7 @@
 
 namespace recalltree {
 
-// What a thread needs.
+// Work space of a thread.
 struct CellsScratch {
   AlignedFloats rows;
   CellSearch search;

@@ -86,7 +86,7 @@ class ClassVectors : public ClassScores<ClassVectors> {
   void rescale(float factor);
 
   void save(State& state) const;
-  // Of a state that has been checked.
+  // The state has been checked.
   void load(const State& state);
   std::size_t bytes() const { return bytes(size()); }
   // With so many classes.

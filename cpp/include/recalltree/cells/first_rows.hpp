@@ -61,7 +61,7 @@ class FirstRows {
     rows_.insert(rows_.end(), row, row + width_);
     ++n_;
   }
-  // Of the row that was added last.
+  // Belongs to the row that was added last.
   void add_step(ClassId label, bool is_count, float size, float kept) {
     steps_.push_back({static_cast<std::uint32_t>(n_ - 1), label, is_count, size, kept});
   }
@@ -95,7 +95,7 @@ class FirstRows {
     }
     put_fields(std::move(saved), state);
   }
-  // Of a state that has been checked.
+  // The state has been checked.
   void load(const State& state) {
     FirstRowArrays<Viewed> saved{width_};
     view_fields(saved, state);

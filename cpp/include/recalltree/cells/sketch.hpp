@@ -24,9 +24,9 @@ struct Sketch {
   alignas(64) std::uint8_t bytes[kSketchWidth] = {};
   float scale = 0.0f;  // value of the byte 1
 
-  // Of a row that looks for something: bytes with a sign, from -127 to 127.
+  // Sketch of a query row: signed bytes from -127 to 127.
   void draw_row(const float* values, std::size_t width) { draw(values, width, 127.0f, 0.0f); }
-  // Of a vector that is looked for: bytes as int8_kernels.hpp stores them.
+  // Sketch of a stored vector: bytes as int8_kernels.hpp stores them.
   void draw_vector(const float* values, std::size_t width) {
     draw(values, width, kInt8Largest, kInt8Offset);
   }

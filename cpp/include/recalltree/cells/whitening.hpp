@@ -26,7 +26,7 @@ struct WhiteningArrays {
   std::size_t n_features;
   List<float> mean = {},
               rate = {};  // padded with zeros; rate: one over the deviation, 0 if constant
-  // Of each block, a row of weights for each direction, padded with zeros, and where the direction
+  // For each block, a row of weights per direction, padded with zeros, and where the direction
   // is in x'. Both are empty where features are only standardised.
   List<float> matrix = {};
   List<std::uint32_t> position = {};
@@ -41,7 +41,7 @@ struct WhiteningArrays {
   }
 };
 
-// What was learned, wherever it is stored. The arrays are aligned to 64 bytes.
+// The learned transform, wherever it is stored. The arrays are aligned to 64 bytes.
 class WhiteningView {
  public:
   static constexpr std::size_t kWidest = 1024, kBlock = 256;
@@ -90,7 +90,7 @@ class Whitening {
   void learn(const float* rows, std::size_t n);
 
   void save(State& state) const;
-  // Of a state that has been checked.
+  // The state has been checked.
   void load(const State& state);
   std::size_t bytes() const {
     return (mean_.size() + rate_.size() + matrix_.size()) * sizeof(float) +

@@ -64,7 +64,7 @@ class MappedCellTree : public CellTreePrediction<MappedCellTree> {
   std::size_t bytes() const { return bytes_of_fields(arrays_) + nodes_.size() * sizeof(Place); }
 
  private:
-  // Of a node among the entries. The file may change, and this does not.
+  // Place of a node among the entries: a copy, because the file may change.
   struct Place {
     std::size_t begin, size;
   };
@@ -93,7 +93,7 @@ class MappedCells : public CellsPrediction<MappedCells> {
   const MappedClassVectors& vectors() const { return vectors_; }
   const MappedCellTree& tree() const { return tree_; }
 
-  // Whether learning could go on from here.
+  // True if learning can resume from here.
   bool is_complete() const {
     return vectors_.is_complete() && tree_.is_complete() && !first_.n.empty();
   }

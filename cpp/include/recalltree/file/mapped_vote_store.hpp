@@ -42,7 +42,7 @@ struct MappedEntries {
 
 class MappedVoteStore {
  public:
-  // Of a model that learned so many examples.
+  // Store of a model that learned so many examples.
   MappedVoteStore(const OneAgainstSomeConfig& config, const State& state, std::size_t n_classes,
                   std::uint64_t n_examples);
 

@@ -34,7 +34,7 @@ struct Int8Kernels {
                  float bound, float* out, Int8Above* above);
 };
 
-// Of the same instruction set as kernels(). Those for AVX-512 use VNNI where the processor has it.
+// Same instruction set as kernels(). Those for AVX-512 use VNNI where the processor has it.
 const Int8Kernels& int8_kernels();
 
 namespace scalar {

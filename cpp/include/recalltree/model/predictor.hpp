@@ -54,7 +54,7 @@ class Predictor {
   virtual std::size_t n_classes() const = 0;
   std::size_t n_classes_seen() const { return n_seen_.load(std::memory_order_acquire); }
   std::uint64_t n_examples() const { return n_examples_; }
-  // Whether rows had lists of labels.
+  // True if rows had lists of labels.
   bool has_lists() const { return has_lists_; }
   const Progress& progress() const { return progress_; }
   virtual Work work() const;

@@ -70,7 +70,7 @@ class LabelSums {
 
  private:
   std::size_t home(ClassId label) const { return home_of(label, capacity_); }
-  // Of the label, or the free one where it belongs.
+  // Entry of the label, or the free entry where it belongs.
   Entry* place(ClassId label) const {
     return entries_.get() + probe(home(label), capacity_, [&](std::size_t i) {
              return entries_[i].label == label || entries_[i].label == kNoClass;

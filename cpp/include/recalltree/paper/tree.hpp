@@ -105,7 +105,7 @@ class Tree : public NodeTree<Node> {
   }
 
   void save(State& state) const;
-  // Of a state that has been checked. Roots that exist already stay.
+  // The state has been checked. Roots that exist already stay.
   void load(const State& state, std::uint32_t max_candidates);
 
   std::size_t histogram_bytes() const {

@@ -28,7 +28,7 @@ struct Row {
   // Features in the order they were written: position k has columns[k] and values[k].
   std::vector<std::uint32_t> columns;
   std::vector<float> values;
-  // What the features are called, where a feature space keeps names; a column may have several.
+  // Names of the features, where a feature space keeps names; a column may have several.
   std::vector<std::pair<std::uint32_t, std::string>> names;
 
   void clear() {

@@ -130,7 +130,7 @@ class ClassPairs {
   void filter(Table& table, Keep keep);
 
   void save(State& state) const;
-  // Of a state that has been checked.
+  // The state has been checked.
   void load(const State& state);
 
   std::size_t bytes() const { return bytes(size()); }

@@ -107,7 +107,7 @@ class KeyForest : public KeyForestPrediction<KeyForest> {
   }
 
   std::size_t histogram_bytes() const { return class_nodes_.bytes() + label_bytes_; }
-  // Of everything, if there were so many classes, none of the others having been counted.
+  // All bytes, if there were so many classes and the new ones had no counts.
   std::size_t bytes(std::size_t n_classes) const {
     const std::size_t nodes = tree_.node_bytes() + routers_->bytes();
     return n_trees() == 0 ? nodes : nodes + class_nodes_.bytes(n_classes) + label_bytes_;
@@ -133,7 +133,7 @@ class KeyForest : public KeyForestPrediction<KeyForest> {
   void rescale(double factor);
 
   void save(State& state) const;
-  // Of a state that has been checked.
+  // The state has been checked.
   void load(const State& state);
 
  private:

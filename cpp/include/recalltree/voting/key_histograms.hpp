@@ -97,7 +97,7 @@ class KeyHistograms {
   std::uint32_t max_labels() const { return max_labels_; }
 
   void save(State& state) const;
-  // Of a state that has been checked.
+  // The state has been checked.
   void load(const State& state);
   std::size_t bytes() const { return keys_.bytes() + arena_.used(); }
   Arena& arena() { return arena_; }

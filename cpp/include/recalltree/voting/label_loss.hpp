@@ -16,7 +16,7 @@
 
 namespace recalltree {
 
-// Of a candidate. No key voted for a label that is missed.
+// Role of a candidate. No key voted for a missed label.
 enum class Role : std::uint8_t { other, label, missed_label };
 
 // Gradients with respect to the scores; labels have to win by the margin. Missed labels may be left

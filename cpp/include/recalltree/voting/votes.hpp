@@ -117,7 +117,7 @@ class Votes {
     }
   }
 
-  // What was said of a class.
+  // Sums of the votes for a class.
   Sums of(ClassId label) const {
     for (std::uint32_t i = (label * 0x9E3779B1u) >> shift_;; i = (i + 1) & (slots_.size() - 1)) {
       const Tally& found = tallies_[slots_[i]];

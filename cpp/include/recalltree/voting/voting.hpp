@@ -42,7 +42,7 @@ struct LeaveOut {
   double count = 0.0;  // of its weight, in growing units
 
   bool is_counted() const { return count > 0.0; }
-  // What a class is without the example; null if that is what it is anyway.
+  // The class without the example; null if leaving it out changes nothing.
   const OwnLabel* find(ClassId z) const {
     if (is_counted())
       for (const OwnLabel& own : labels)
@@ -58,7 +58,7 @@ bool has_linear_models(const Store& store, std::size_t n_classes) {
   return store.rules.has_dense_predictors || trees_see;
 }
 
-// What the keys, the trees and the predictors see of row i, when so many classes are known. Nothing
+// Row i as the keys, the trees and the predictors see it, when so many classes are known. Nothing
 // is learned from it yet, so that prediction sees the same. `own` of the counts is the example's.
 template <class Store>
 void read_example(const Store& store, const Rows& rows, std::size_t i, double own,
@@ -254,7 +254,7 @@ inline float kept_if(bool condition, float number) {
                               (0u - static_cast<std::uint32_t>(condition)));
 }
 
-// What a candidate knows of some keys, as far as their histograms did not tell. For the class that
+// Counts and weights of a candidate for keys whose lists were not read to it. For the class that
 // is left out, `own_root` takes the place of the roots.
 template <class VisitPairs>
 RECALLTREE_INLINE void add_pairs(float S, std::span<const AskedKey> keys, VisitPairs visit_pairs,
@@ -293,14 +293,14 @@ inline void ask_for_all(VotingWorkspace& ws) {
     ws.asked.push_back({key.key, key.pull, key.rarity, key.value, kNothingRead});
 }
 
-// What the histograms did not tell of the candidates from `from` on.
+// Adds what the histograms lack of the candidates from `from` on.
 template <class Store>
 void complete_sums(const Store& store, std::size_t from, const LeaveOut& own, VotingWorkspace& ws) {
   const std::span candidates = std::span(ws.candidates).subspan(from);
   for (const Candidate& candidate : candidates) store.prefetch_class(candidate.label);
   for (const Candidate& candidate : candidates) store.prefetch_pairs(candidate.label);
   find_unread(ws);
-  // What was read of the example's own labels holds the example itself; or nothing was read.
+  // Entries read of the example's own labels count the example itself; or nothing was read.
   const auto is_own = [&](std::size_t i) {
     return from + i >= ws.n_found || own.find(candidates[i].label) != nullptr;
   };
