@@ -16,7 +16,7 @@ from recalltree.cli.generated_options import (
 )
 from recalltree.cli.options import IntervalType
 from recalltree.cli.train import DEFAULT_ALGORITHM
-from recalltree.estimators.base import CLASSIFIERS
+from recalltree.estimators.loading import CLASSIFIERS
 from recalltree.readers import open_rows
 
 #: Arguments of open_rows that the command line gives by itself.

@@ -7,7 +7,7 @@ import pytest
 from command_line import run
 
 import recalltree
-from recalltree.estimators.base import CLASSIFIERS
+from recalltree.estimators.loading import CLASSIFIERS
 from recalltree.readers import open_rows
 from recalltree.training import learn_from
 

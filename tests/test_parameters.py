@@ -6,7 +6,7 @@ import re
 import pytest
 
 from recalltree import reference
-from recalltree.estimators.base import CLASSIFIERS
+from recalltree.estimators.loading import CLASSIFIERS
 from recalltree.parameters import Parameter, Range, defaults_of, make_table
 from recalltree.readers import open_rows
 from recalltree.readers.parameters import ROWS
