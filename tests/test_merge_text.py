@@ -1,5 +1,7 @@
 """Merging models of text: dictionaries are matched by name, hashed features by index."""
 
+import json
+
 import numpy as np
 import pytest
 from command_line import run
@@ -79,3 +81,16 @@ def test_a_dictionary_that_would_be_too_long_is_an_error(tmp_path):
     second = train(tmp_path, "second", OTHERS * 5, *options)
     with pytest.raises(ValueError, match=r"14 features together.*room for 10"):
         recalltree.merge([first, second])
+
+
+def test_training_goes_on_from_a_merged_file(tmp_path):
+    options = ["--features", "dictionary", "--bits", "6"]
+    first = train(tmp_path, "first", ANIMALS * 5, *options)
+    second = train(tmp_path, "second", OTHERS * 5, *options)
+    merged = tmp_path / "merged.rt"
+    found = run("merge", first, second, "-m", merged, "--json")
+    assert json.loads(found.stdout)["n_examples"] == 30
+    again = train(tmp_path, "again", ["__label__cow moo bone"] * 3, "--resume", merged)
+    clf = recalltree.load(again)
+    assert clf.n_examples_ == 33
+    assert set(documents_by_word(clf)) > {"purr", "sing", "moo"}
