@@ -60,12 +60,63 @@ void SparseWeights::scores(const ModelId* models, std::size_t n, const Example& 
         },
         [&](std::size_t i, std::size_t k, float* weight) { weights[i * m + k] = weight; });
   };
-  if (n > 1) return score(models, n, out);
-  // A router is asked alone: nothing loops over models, and the score stays in a register.
-  const ModelId model = *models;
-  float alone = *out;
-  score(&model, 1, &alone);
-  *out = alone;
+  if (n > 1) {
+    score(models, n, out);
+  } else {
+    // A router is asked alone: nothing loops over models, and the score stays in a register.
+    const ModelId model = *models;
+    float alone = *out;
+    score(&model, 1, &alone);
+    *out = alone;
+  }
+  if (found.made != nullptr && !found.made->empty()) add_made(models, n, x, out, found, first);
+}
+
+// Scores with weights that are not in the columns yet, added up in the order of the features.
+void SparseWeights::add_made(const ModelId* models, std::size_t n, const Example& x, float* out,
+                             LookupCache& found, std::size_t first) const {
+  for (std::size_t i = 0; i < n; ++i) {
+    float** const weights = found.weights_of(first + i);
+    bool made = false;
+    for (std::size_t k = 0; k < x.features.size(); ++k) {
+      if (weights[k] != nullptr) continue;
+      weights[k] = found.made->find(x.features[k], models[i]);
+      made |= weights[k] != nullptr;
+    }
+    if (made) scores_again(models + i, 1, x, out + i, found, first + i);
+  }
+}
+
+void SparseWeights::find_columns(const Example& x, ExampleColumns& known) const {
+  known.columns.assign(x.features.size(), SparseColumn{});
+  for (std::size_t k = 0; k < x.features.size(); ++k)
+    if (const SparseColumn* const column = columns_.peek(x.features[k])) known.columns[k] = *column;
+}
+
+void SparseWeights::scores(const ModelId* models, std::size_t n, const Example& x, float* out,
+                           const ExampleColumns& known) const {
+  for (std::size_t i = 0; i < n; ++i) out[i] = bias(models[i]);
+  add_scores(
+      models, n, x, out,
+      [&](std::size_t k) {
+        if (const SparseBuckets column = known.columns[k]; !column.empty())
+          for (std::size_t i = 0; i < n; ++i) column.prefetch(models[i]);
+      },
+      [&](std::size_t k, auto use) {
+        if (!known.columns[k].empty()) use(SparseBuckets(known.columns[k]));
+      },
+      [](std::size_t, std::size_t, float*) {});
+}
+
+void SparseWeights::settle(Owner owner) {
+  for (const NewWeights& made : new_weights_)
+    made.visit(owner, [&](std::uint32_t feature, ModelId model, float value, float accumulated) {
+      SparseColumn& column = columns_.touch(feature);
+      make_room(column, 1);
+      float* const weight = add_weight(column, model);
+      *weight = value;
+      *column.accumulator(weight) = accumulated;
+    });
 }
 
 void SparseWeights::scores_again(const ModelId* models, std::size_t n, const Example& x, float* out,
@@ -108,6 +159,7 @@ void SparseWeights::accumulate_by_model(const ModelId* models, std::size_t n, co
   };
   // A new one, for the l-th model that learns. If the column must grow, all that follow find room.
   const auto add = [&](std::size_t l, std::size_t k) {
+    if (found.made != nullptr) return found.made->add(x.features[k], models[learning[l]]);
     if (!columns[k]->has_room_for(columns[k]->n_models + 1)) {
       std::size_t missing = 0;
       for (std::size_t other = l; other < n_learning; ++other)
@@ -122,7 +174,7 @@ void SparseWeights::accumulate_by_model(const ModelId* models, std::size_t n, co
     float* const* const weights = found.weights_of(first + learning[l]);
     for (std::size_t k = 0; k < m; ++k)
       if (weights[k] != nullptr && columns[k]->buckets == buckets[k])
-        prefetch(columns[k]->accumulator(weights[k]));
+        prefetch(found.accumulator(k, weights[k]));
   };
 
   steps.G.reserve(m);
@@ -138,7 +190,7 @@ void SparseWeights::accumulate_by_model(const ModelId* models, std::size_t n, co
     for (std::size_t k = 0; k < m; ++k) {
       weights[k] = find(i, k);
       if (weights[k] == nullptr) weights[k] = add(l, k);
-      accumulators[k] = columns[k]->accumulator(weights[k]);
+      accumulators[k] = found.accumulator(k, weights[k]);
       G[k] = *accumulators[k];
     }
     float* const r = steps.r.data() + i * m;

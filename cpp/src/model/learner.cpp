@@ -77,6 +77,7 @@ void Learner::learn_mini_batches(const Batch& batch, Team team, bool first_pass)
     threads.run([&](std::size_t t) {
       for (std::size_t begin, end; pieces.next(begin, end);) study(rows, begin, end, *team[t]);
     });
+    arrange(rows, *team[0]);
     for (std::size_t stage = 0; stage < n_stages(); ++stage) {
       Pieces owners(kOwners, 1);
       threads.run([&](std::size_t t) {

@@ -47,6 +47,7 @@ struct OneAgainstAll::Chunk {
     Labels labels;
     double weight = 0.0;
     std::size_t seen_before = 0, seen = 0;  // classes seen without and with this row
+    ExampleColumns columns;                 // if several threads learn
   };
   std::vector<Row> rows;
   std::size_t n = 0;
@@ -56,12 +57,14 @@ void OneAgainstAll::learn_batch(const Batch& batch, Team team, bool first_pass) 
   if (all_config_.negative_samples > 0) return Learner::learn_batch(batch, team, first_pass);
   Chunk chunk;
   chunk.rows.resize(std::min(kChunkRows, batch.n));
+  ThreadTeam threads(team.size());
+  if (threads.size() > 1) predictors_->prepare_owners();
   for (std::size_t begin = 0; begin < batch.n; begin += kChunkRows)
-    learn_chunk(batch, begin, std::min(begin + kChunkRows, batch.n), chunk, team);
+    learn_chunk(batch, begin, std::min(begin + kChunkRows, batch.n), chunk, team, threads);
 }
 
 void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size_t end,
-                                Chunk& chunk, Team team) {
+                                Chunk& chunk, Team team, ThreadTeam& threads) {
   chunk.n = end - begin;
   for (std::size_t i = 0; i < chunk.n; ++i) {
     Chunk::Row& row = chunk.rows[i];
@@ -77,14 +80,31 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
   }
 
   const std::size_t n_blocks = (order_.size() + kBlock - 1) / kBlock;
-  Pieces pieces(n_blocks, 1);
   std::vector<std::vector<Best>> best(team.size(), std::vector<Best>(chunk.n));
-  run_team(std::min(team.size(), n_blocks), [&](std::size_t t, std::size_t n_threads) {
-    team[t]->threads = n_threads > 1 ? Threads::several : Threads::one;
-    for (std::size_t block, next; pieces.next(block, next);)
+  const auto learn_blocks = [&](std::size_t first, std::size_t step, std::size_t t) {
+    auto& ws = static_cast<OneAgainstAllWorkspace&>(*team[t]);
+    for (std::size_t block = first; block < n_blocks; block += step)
       learn_block(block * kBlock, std::min((block + 1) * kBlock, order_.size()), chunk, best[t],
-                  *team[t]);
-  });
+                  ws);
+  };
+  if (threads.size() == 1) {
+    learn_blocks(0, 1, 0);
+  } else {
+    for (std::size_t i = 0; i < chunk.n; ++i)
+      predictors_->find_columns(chunk.rows[i].x, chunk.rows[i].columns);
+    Pieces learners(kOwners, 1), settlers(kOwners, 1);
+    threads.run([&](std::size_t t) {
+      for (std::size_t owner, end; learners.next(owner, end);) {
+        static_cast<OneAgainstAllWorkspace&>(*team[t]).found.made =
+            predictors_->new_weights({owner, kOwners});
+        learn_blocks(owner, kOwners, t);
+      }
+    });
+    threads.run([&](std::size_t) {
+      for (std::size_t owner, end; settlers.next(owner, end);)
+        predictors_->settle({owner, kOwners});
+    });
+  }
 
   Workspace& ws = *team[0];
   for (std::size_t i = 0; i < chunk.n; ++i) {
@@ -100,20 +120,21 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
 }
 
 // Classes [begin, end) of order_, all rows of the chunk in turn.
-void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk& chunk,
-                                std::vector<Best>& best, Workspace& ws) {
+void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, Chunk& chunk,
+                                std::vector<Best>& best, OneAgainstAllWorkspace& ws) {
   ModelId models[kBlock];
   float p[kBlock], q[kBlock], targets[kBlock];
   double importance[kBlock];
   for (std::size_t c = begin; c < end; ++c) models[c - begin] = order_[c];
   for (std::size_t i = 0; i < chunk.n; ++i) {
-    const Chunk::Row& row = chunk.rows[i];
+    Chunk::Row& row = chunk.rows[i];
     if (row.seen <= begin) continue;
     const std::size_t n = std::min(end, row.seen) - begin;
-    predictors_->scores(models, n, row.x, p, ws.threads);
+    ws.found.begin(row.columns);
+    predictors_->scores(models, n, row.x, p, ws.found);
     const float* predicted = p;
     if (const Example& seen = row.x.before(ws.before); &seen != &row.x) {
-      predictors_->scores(models, n, seen, q, ws.threads);
+      predictors_->scores_again(models, n, seen, q, ws.found, 0);
       predicted = q;
     }
     for (std::size_t c = 0; c < n; ++c) {
@@ -121,7 +142,7 @@ void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk&
       importance[c] = row.weight;
       if (begin + c < row.seen_before) best[i].offer({begin + c, predicted[c]});
     }
-    const Part part{predictors_.get(), models, &row.x, true};
+    const Part part{predictors_.get(), models, &row.x, true, &ws.found, 0};
     learner_.learn({&part, 1}, n, p, targets, importance, row.x.rate, ws);
   }
 }
@@ -131,48 +152,50 @@ void OneAgainstAll::learn_block(std::size_t begin, std::size_t end, const Chunk&
 void OneAgainstAll::learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
                               Workspace& base) {
   auto& ws = static_cast<OneAgainstAllWorkspace&>(base);
-  const std::uint64_t t = std::atomic_ref(n_examples_).fetch_add(1);
-  const std::size_t known = order_.size();
-
-  // Knowing what predict would have said takes every class; do it so rarely that it does not
-  // dominate.
-  const std::size_t m = all_config_.negative_samples;
-  if (!labels.empty() && t % ((known + m) / (m + 1) + (known == 0)) == 0) {
-    ClassId winner = kNoClass;
-    if (known > 0) {
-      score(rows, i, ws);
-      winner = ws.labels[static_cast<std::size_t>(
-          std::max_element(ws.scores.begin(), ws.scores.end()) - ws.scores.begin())];
-      ws.work.predictor_evaluations -= known;
-      ws.work.progressive_evaluations += known;
-    }
-    ws.progress.count(weight, !is_among(labels, winner));
-  }
+  const std::uint64_t t = n_examples_++;
+  predict_sometimes(rows, i, t, labels, weight, ws);
 
   learner_.scale.learn(rows, i, weight, ws.x);
   for (const ClassId y : labels)
     if (see(y)) order_.add([&](ClassId& c) { c = y; });
-  sample_negatives(t, labels, order_.size(), ws);
-  const std::size_t n = ws.labels.size(), n_labels = labels.size();
-  const double others = static_cast<double>(order_.size()) - static_cast<double>(n_labels);
-  ws.targets.assign(n, -1.0f);
-  ws.importance.assign(n, n > n_labels ? weight * others / static_cast<double>(n - n_labels) : 0.0);
-  std::fill_n(ws.targets.begin(), n_labels, 1.0f);
-  std::fill_n(ws.importance.begin(), n_labels, weight);
+  sample_negatives(t, labels, ws);
+  weigh_negatives(weight, labels.size(), order_.size(), ws);
+  const std::size_t n = ws.labels.size();
   ws.scores.resize(n);
-  predictors_->scores(ws.labels.data(), n, ws.x, ws.scores.data(), ws.threads);
+  predictors_->scores(ws.labels.data(), n, ws.x, ws.scores.data());
   ws.work.predictor_evaluations += n;
   const Part part{predictors_.get(), ws.labels.data(), &ws.x, true};
   learner_.learn({&part, 1}, n, ws.scores.data(), ws.targets.data(), ws.importance.data(),
                  ws.x.rate, ws);
 }
 
-// ws.labels = an example's labels and negative_samples other classes, each set of them equally
+void OneAgainstAll::predict_sometimes(const Rows& rows, std::size_t i, std::uint64_t example,
+                                      Labels labels, double weight,
+                                      OneAgainstAllWorkspace& ws) const {
+  const std::size_t known = order_.size(), m = all_config_.negative_samples;
+  if (labels.empty() || example % ((known + m) / (m + 1) + (known == 0)) != 0) return;
+  ClassId winner = kNoClass;
+  if (known > 0) {
+    score(rows, i, ws);
+    winner = ws.labels[static_cast<std::size_t>(
+        std::max_element(ws.scores.begin(), ws.scores.end()) - ws.scores.begin())];
+    ws.work.predictor_evaluations -= known;
+    ws.work.progressive_evaluations += known;
+  }
+  ws.progress.count(weight, !is_among(labels, winner));
+}
+
+// ws.labels = an example's labels and negative_samples other classes seen, each set of them equally
 // likely (Floyd's algorithm).
-void OneAgainstAll::sample_negatives(std::uint64_t example, Labels labels, std::size_t n_seen,
+void OneAgainstAll::sample_negatives(std::uint64_t example, Labels labels,
                                      OneAgainstAllWorkspace& ws) const {
-  const std::size_t m = all_config_.negative_samples, n_labels = labels.size();
+  const std::size_t m = all_config_.negative_samples, n_seen = order_.size();
   ws.labels.assign(labels.begin(), labels.end());
+  ws.seen_labels.clear();
+  for (const ClassId y : labels)
+    if (seen_[y]) ws.seen_labels.push_back(y);
+  labels = ws.seen_labels;
+  const std::size_t n_labels = labels.size();
   if (n_seen <= m + n_labels) {
     for (std::size_t c = 0; c < n_seen; ++c)
       if (!is_among(labels, order_[c])) ws.labels.push_back(order_[c]);
@@ -202,6 +225,83 @@ void OneAgainstAll::sample_negatives(std::uint64_t example, Labels labels, std::
     ws.stamps[pick] = ws.stamp;
     ws.labels.push_back(other_at(pick));
   }
+}
+
+// The negatives stand for all other classes.
+void OneAgainstAll::weigh_negatives(double weight, std::size_t n_labels, std::size_t n_seen,
+                                    OneAgainstAllWorkspace& ws) {
+  const std::size_t n = ws.labels.size();
+  const double others = static_cast<double>(n_seen) - static_cast<double>(n_labels);
+  ws.targets.assign(n, -1.0f);
+  ws.importance.assign(n, n > n_labels ? weight * others / static_cast<double>(n - n_labels) : 0.0);
+  std::fill_n(ws.targets.begin(), n_labels, 1.0f);
+  std::fill_n(ws.importance.begin(), n_labels, weight);
+}
+
+// Mini-batches: negatives are drawn from the classes seen before. Then each owner teaches its
+// classes, in the order of the rows.
+
+std::size_t OneAgainstAll::begin_mini_batch() {
+  notes_.resize(kLargestMiniBatch);
+  predictors_->prepare_owners();
+  return kLargestMiniBatch;
+}
+
+void OneAgainstAll::study_one(const MiniBatch& rows, std::size_t place, Workspace& base) {
+  auto& ws = static_cast<OneAgainstAllWorkspace&>(base);
+  OneAgainstAllNotes& notes = notes_[place];
+  const Labels labels = rows.labels_of(place);
+  const std::uint64_t example = n_examples_ + place;
+  const double weight = rows.weight(place);
+  predict_sometimes(rows.rows(), rows.row(place), example, labels, weight, ws);
+  notes.norm = learner_.scale.study(rows.rows(), rows.row(place), weight, notes.x, notes.raises);
+  predictors_->find_columns(notes.x, notes.columns);
+  sample_negatives(example, labels, ws);
+  const std::size_t n_new = labels.size() - ws.seen_labels.size();
+  weigh_negatives(weight, labels.size(), order_.size() + n_new, ws);
+  notes.labels = ws.labels;
+  notes.targets = ws.targets;
+  notes.importance = ws.importance;
+  notes.classes.begin(kOwners);
+  for (const ClassId c : notes.labels) notes.classes.add(neighbourhood_of(c));
+}
+
+// Stage 0: classes; stage 1: features.
+void OneAgainstAll::apply(const MiniBatch& rows, std::size_t stage, Owner owner, Workspace& base) {
+  if (stage == 1) return predictors_->settle(owner);
+  auto& ws = static_cast<OneAgainstAllWorkspace&>(base);
+  ws.found.made = predictors_->new_weights(owner);
+  for (std::size_t place = 0; place < rows.n; ++place) {
+    OneAgainstAllNotes& notes = notes_[place];
+    ws.labels.clear();
+    ws.targets.clear();
+    ws.importance.clear();
+    notes.classes.visit(owner, [&](std::uint32_t item) {
+      ws.labels.push_back(notes.labels[item]);
+      ws.targets.push_back(notes.targets[item]);
+      ws.importance.push_back(notes.importance[item]);
+    });
+    const std::size_t n = ws.labels.size();
+    if (n == 0) continue;
+    ws.scores.resize(n);
+    ws.found.begin(notes.columns);
+    predictors_->scores(ws.labels.data(), n, notes.x, ws.scores.data(), ws.found);
+    ws.work.predictor_evaluations += n;
+    const Part part{predictors_.get(), ws.labels.data(), &notes.x, true, &ws.found, 0};
+    learner_.learn({&part, 1}, n, ws.scores.data(), ws.targets.data(), ws.importance.data(),
+                   notes.x.rate, ws);
+  }
+}
+
+void OneAgainstAll::arrange(const MiniBatch& rows, Workspace&) {
+  for (std::size_t place = 0; place < rows.n; ++place)
+    for (const ClassId y : rows.labels_of(place))
+      if (see(y)) order_.add([&](ClassId& c) { c = y; });
+}
+
+void OneAgainstAll::end_mini_batch(const MiniBatch& rows, Workspace&) {
+  for (std::size_t place = 0; place < rows.n; ++place)
+    learner_.scale.take(notes_[place].raises, rows.weight(place), notes_[place].norm);
 }
 
 // --- State

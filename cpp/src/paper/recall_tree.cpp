@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "recalltree/base/intended_race.hpp"
-
 namespace recalltree {
 namespace {
 
@@ -28,10 +26,8 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, Labels labels, doubl
                            Workspace& base) {
   auto& ws = static_cast<RecallTreeWorkspace&>(base);
   learner_.scale.learn(rows, i, weight, ws.x);
-  const auto learned = std::atomic_ref(n_examples_);
-  const double t =
-      static_cast<double>(ws.threads == Threads::several ? learned.fetch_add(1) : n_examples_++);
-  if (ws.threads == Threads::one) rebase_decay(t);
+  const auto t = static_cast<double>(n_examples_++);
+  rebase_decay(t);
   const Limits before = limits(n_classes_seen());
   for (const ClassId y : labels) see(y);
   const Limits now = limits(n_classes_seen());
@@ -45,19 +41,17 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, Labels labels, doubl
   ws.shadow_route.clear();
   ws.shadow_margins.clear();
   ws.routers_found.clear();
-  LookupCache* const found = ws.threads == Threads::several ? nullptr : &ws.routers_found;
   bool was_candidate = false;
   if (tree_.size() > 0) {
     const double unit_before = decay_unit_at(t - 1);
     descend(
         tree_, before.max_depth,
         [&](NodeId n) {
-          return ws.shadow_margins.emplace_back(margin(n, seen, ws.threads, found));
+          return ws.shadow_margins.emplace_back(margin(n, seen, &ws.routers_found));
         },
-        [&](NodeId n) { return fitted_recall(n, before.max_candidates, unit_before, ws.threads); },
+        [&](NodeId n) { return fitted_recall(n, before.max_candidates, unit_before); },
         ws.shadow_route);
     Node& stop = tree_[ws.shadow_route.back()];
-    SpinLock::Guard guard(stop.lock, ws.threads);
     ws.work.histogram_touches += 1 + stop.histogram.fit(before.max_candidates);
     was_candidate = std::any_of(labels.begin(), labels.end(),
                                 [&](ClassId y) { return stop.histogram.is_candidate(y); });
@@ -67,7 +61,7 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, Labels labels, doubl
   }
 
   std::size_t reused = 0;
-  NodeId n = tree_.child_or_new(kNoNode, false, ws.threads);
+  NodeId n = tree_.root_or_new();
   ws.route.assign(1, n);
   double recall_n = update_candidates(n, labels, weight, unit, now.max_candidates, ws);
   while (tree_[n].depth < now.max_depth) {
@@ -77,17 +71,17 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, Labels labels, doubl
     float f;
     if (passed && unchanged)
       f = ws.shadow_margins[level], ++reused;
-    else if (passed && ws.threads == Threads::one)
-      f = margin_again(n, ws.x, *found, place);
+    else if (passed)
+      f = margin_again(n, ws.x, ws.routers_found, place);
     else
-      f = margin(n, ws.x, ws.threads, found);
+      f = margin(n, ws.x, &ws.routers_found);
     ++ws.work.router_evaluations;
     update_router(n, f, labels, weight, unit, ws, place);
     if (recall_config_.routing_order == RoutingOrder::update_first) {
-      f = margin(n, ws.x, ws.threads);
+      f = margin(n, ws.x);
       ++ws.work.router_evaluations;
     }
-    const NodeId r = tree_.child_or_new(n, f > 0.0f, ws.threads);
+    const NodeId r = tree_.child_or_new(n, f > 0.0f, Threads::one);
     const double recall_r = update_candidates(r, labels, weight, unit, now.max_candidates, ws);
     if (recall_n > recall_r) break;
     n = r;
@@ -127,9 +121,9 @@ void RecallTree::learn_without_labels(double weight, double unit, Limits now,
       tree_, now.max_depth,
       [&](NodeId n) {
         ++ws.work.router_evaluations;
-        return margin(n, ws.x, ws.threads);
+        return margin(n, ws.x);
       },
-      [&](NodeId n) { return fitted_recall(n, now.max_candidates, unit, ws.threads); }, ws.route);
+      [&](NodeId n) { return fitted_recall(n, now.max_candidates, unit); }, ws.route);
   if (!gather_candidates(ws.route.back(), now.max_candidates, {}, ws)) return;
   score_gathered(ws.x, ws.route, &ws.predictors_found, ws);
   ws.work.predictor_evaluations += ws.candidates.size();
@@ -140,6 +134,17 @@ void RecallTree::learn_without_labels(double weight, double unit, Limits now,
 
 void RecallTree::update_router(NodeId n, float f, Labels labels, double weight, double unit,
                                RecallTreeWorkspace& ws, std::size_t place) {
+  const RouterLesson lesson =
+      router_lesson(n, tree_[n].histogram.total(), labels, weight, unit, ws);
+  if (lesson.importance == 0.0) return;
+  const ModelId router = tree_.router_or_new(n, *routers_, Threads::one);
+  const Part part{routers_.get(), &router, &ws.x, true, &ws.routers_found, place};
+  learner_.learn({&part, 1}, 1, &f, &lesson.target, &lesson.importance, ws.x.rate, ws);
+}
+
+RecallTree::RouterLesson RecallTree::router_lesson(NodeId n, double total, Labels labels,
+                                                   double weight, double unit,
+                                                   RecallTreeWorkspace& ws) const {
   struct Side {
     double total = 0.0, entropy = 0.0, entropy_with_labels = 0.0;
   };
@@ -149,21 +154,14 @@ void RecallTree::update_router(NodeId n, float f, Labels labels, double weight, 
     const NodeId child = tree_.child(n, right);
     side.entropy_with_labels = std::log(n_labels);  // they would be alone there
     if (child == kNoNode) return side;
-    Node& node = tree_[child];
-    SpinLock::Guard guard(node.lock, ws.threads);
+    const LabelHistogram& histogram = tree_[child].histogram;
     ++ws.work.histogram_touches;
-    side.total = node.histogram.total();
-    side.entropy = node.histogram.entropy();
-    side.entropy_with_labels = node.histogram.entropy_with(labels, added / n_labels);
+    side.total = histogram.total();
+    side.entropy = histogram.entropy();
+    side.entropy_with_labels = histogram.entropy_with(labels, added / n_labels);
     return side;
   };
   const Side left = read(false), right = read(true);
-  Node& node = tree_[n];
-  double total;
-  {
-    SpinLock::Guard guard(node.lock, ws.threads);
-    total = node.histogram.total();
-  }
   // The average entropy of the children if the example goes to one side: that side counts it in its
   // share, too.
   const double entropy_if_left =
@@ -171,18 +169,15 @@ void RecallTree::update_router(NodeId n, float f, Labels labels, double weight, 
   const double entropy_if_right =
       (left.total * left.entropy + (right.total + added) * right.entropy_with_labels) / total;
   const double delta = entropy_if_left - entropy_if_right;
-  if (std::fabs(delta) < kEntropyFloor) return;
+  if (std::fabs(delta) < kEntropyFloor) return {};
 
-  const ModelId router = tree_.router_or_new(n, *routers_, ws.threads);
-  const float target =
-      delta > 0.0 ? 1.0f : -1.0f;  // the side with the lower entropy wins; positive is right
   double importance = weight;
   if (recall_config_.router_weighting == RouterWeighting::entropy)
     importance = weight * std::fabs(delta);
   if (recall_config_.router_weighting == RouterWeighting::total_entropy)
     importance = total / unit * std::fabs(delta);
-  const Part part{routers_.get(), &router, &ws.x, true, &ws.routers_found, place};
-  learner_.learn({&part, 1}, 1, &f, &target, &importance, ws.x.rate, ws);
+  // The side with the lower entropy wins; positive is right.
+  return {delta > 0.0 ? 1.0f : -1.0f, importance};
 }
 
 // Labels share the weight of their example, so that r is the mean over examples of the share of
@@ -190,7 +185,6 @@ void RecallTree::update_router(NodeId n, float f, Labels labels, double weight, 
 double RecallTree::update_candidates(NodeId n, Labels labels, double weight, double unit,
                                      std::uint32_t max_candidates, RecallTreeWorkspace& ws) {
   Node& node = tree_[n];
-  SpinLock::Guard guard(node.lock, ws.threads);
   const double added = weight * unit / static_cast<double>(labels.size());
   for (const ClassId y : labels)
     ws.work.histogram_touches += node.histogram.add(y, added, max_candidates);
@@ -220,14 +214,14 @@ void RecallTree::update_predictors(Labels labels, double weight, const std::vect
     }
   }
   learner_.learn(parts, n, ws.scores.data(), ws.targets.data(), ws.importance.data(), ws.x.rate, ws,
-                 std::max(recall_config_.min_gradient, kGradientFloor));
+                 negative_floor());
 }
 
 // --- What learning asks of nodes and routers
 
-float RecallTree::margin(NodeId n, const Example& x, Threads threads, LookupCache* found) const {
+float RecallTree::margin(NodeId n, const Example& x, LookupCache* found) const {
   const ModelId router = tree_.router(n);
-  if (found == nullptr) return router == kNoModel ? 0.0f : routers_->score(router, x, threads);
+  if (found == nullptr) return router == kNoModel ? 0.0f : routers_->score(router, x);
   float f = 0.0f;
   if (router == kNoModel)
     found->add_models(1);
@@ -244,10 +238,8 @@ float RecallTree::margin_again(NodeId n, const Example& x, const LookupCache& fo
   return f;
 }
 
-double RecallTree::fitted_recall(NodeId n, std::uint32_t max_candidates, double unit,
-                                 Threads threads) {
+double RecallTree::fitted_recall(NodeId n, std::uint32_t max_candidates, double unit) {
   Node& node = tree_[n];
-  SpinLock::Guard guard(node.lock, threads);
   node.histogram.fit(max_candidates);
   return recall_lower_bound(node.histogram.recall(), node.histogram.total() / unit,
                             recall_config_.bound_lambda);
@@ -258,7 +250,6 @@ bool RecallTree::gather_candidates(NodeId n, std::uint32_t max_candidates, Label
   Node& node = tree_[n];
   ws.labels.clear();
   {
-    SpinLock::Guard guard(node.lock, ws.threads);
     ws.work.histogram_touches += node.histogram.fit(max_candidates);
     const auto is_candidate = [&](ClassId y) { return node.histogram.is_candidate(y); };
     if (!labels.empty() && std::none_of(labels.begin(), labels.end(), is_candidate)) return false;
@@ -276,7 +267,6 @@ void RecallTree::take_predicted(RecallTreeWorkspace& ws) {
 
 bool RecallTree::has_new_candidates(NodeId n, Labels labels, const RecallTreeWorkspace& ws) {
   Node& node = tree_[n];
-  SpinLock::Guard guard(node.lock, ws.threads);
   return std::any_of(labels.begin(), labels.end(), [&](ClassId y) {
     const auto is_y = [y](const auto& candidate) { return candidate.label == y; };
     return node.histogram.is_candidate(y) &&
@@ -288,8 +278,8 @@ void RecallTree::score_gathered(const Example& x, const std::vector<NodeId>& rou
                                 LookupCache* found, RecallTreeWorkspace& ws) {
   ws.scores.resize(ws.labels.size());
   if (found != nullptr) found->clear();
-  if (found == nullptr || ws.threads == Threads::several)
-    predictors_->scores(ws.labels.data(), ws.labels.size(), x, ws.scores.data(), ws.threads);
+  if (found == nullptr)
+    predictors_->scores(ws.labels.data(), ws.labels.size(), x, ws.scores.data());
   else
     predictors_->scores(ws.labels.data(), ws.labels.size(), x, ws.scores.data(), *found);
   add_path_scores(x, route, ws);
@@ -321,9 +311,10 @@ void RecallTree::begin_batch(const Batch&) {
     path_weights_.grow_to(n_classes());
 }
 
-// Nodes that were not visited since F grew take their new candidates now, so that prediction finds
-// them ready.
-void RecallTree::end_batch() {
+void RecallTree::end_batch() { fit_nodes(); }
+
+// So that prediction finds them ready.
+void RecallTree::fit_nodes() {
   const std::uint32_t max_candidates = limits(n_classes_seen()).max_candidates;
   if (max_candidates == fitted_candidates_) return;
   for (NodeId n = 0; n < tree_.size(); ++n)
@@ -331,16 +322,10 @@ void RecallTree::end_batch() {
   fitted_candidates_ = max_candidates;
 }
 
+// Models on products with path features are made for pairs of a class and a node: one thread
+// learns them.
 void RecallTree::learn_batch(const Batch& batch, Team team, bool first_pass) {
-  if (recall_config_.count_decay <= 0.0 || team.size() == 1)
-    return Learner::learn_batch(batch, team, first_pass);
-  // Counts can only be rebased while one thread works alone, so pieces must be short against the
-  // range of a double.
-  const auto piece = static_cast<std::size_t>(std::max(1.0, 400.0 * recall_config_.count_decay));
-  learn_in_pieces(batch, team, first_pass, [&] {
-    rebase_decay(static_cast<double>(n_examples_));
-    return piece;
-  });
+  Learner::learn_batch(batch, learns_mini_batches() ? team : team.first(1), first_pass);
 }
 
 void RecallTree::rebase_decay(double n) {
@@ -353,14 +338,11 @@ void RecallTree::rebase_decay(double n) {
 }
 
 ModelId RecallTree::interaction_model(ClassId y, NodeId n) const {
-  std::shared_lock lock(interactions_mutex_);
   const auto it = interaction_models_.find(std::uint64_t{n} << 32 | y);
   return it == interaction_models_.end() ? kNoModel : it->second;
 }
 
 ModelId RecallTree::interaction_model_or_new(ClassId y, NodeId n) {
-  if (const ModelId known = interaction_model(y, n); known != kNoModel) return known;
-  std::unique_lock lock(interactions_mutex_);
   const auto [it, made] = interaction_models_.try_emplace(std::uint64_t{n} << 32 | y, kNoModel);
   if (made) it->second = interactions_->add_model();
   return it->second;

@@ -47,9 +47,8 @@ class OneAgainstAllClassifier(OneAgainstAllRules, ListClassifier):
         Share of the rows that ``early_stopping`` holds out, drawn at random.
     n_jobs : int or None, default=None
         Threads. None is 1; -1 is all cores. Predictions do not depend on it, and neither does
-        learning, unless ``negative_samples`` is set: threads then learn at the same time and write
-        the same weights without waiting for each other, so that learning is not reproducible to
-        the bit.
+        learning, unless ``negative_samples`` is set: two or more threads then learn mini-batches,
+        and give the same bits for any number of them, but not those of one thread.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the rows and of the negative samples. With a number and one thread, the
         model is the same bit for bit every time.

@@ -78,9 +78,9 @@ class RecallTreeClassifier(RecallTreeRules, ListClassifier, TreeClassifier):
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out, drawn at random.
     n_jobs : int or None, default=None
-        Threads. None is 1; -1 is all cores. Predictions do not depend on it. With more than
-        one, threads learn at the same time and write the same weights without waiting for each
-        other: learning is then not reproducible to the bit.
+        Threads. None is 1; -1 is all cores. Predictions do not depend on it. Two or more learn
+        mini-batches: the same bits for any number of them, but not those of one thread. One thread
+        learns with ``path_interactions``.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the rows. With a number and one thread, the model is the same bit for
         bit every time.

@@ -53,6 +53,21 @@ class FeatureScale:
         self.norm_sum += weight * (z @ z)
         self.weight_sum += weight
 
+    def with_example(self, x, weight=1.0):
+        """Return the scale as it would be if an example were learned; this one stays."""
+        scale = FeatureScale(0)
+        scale.__dict__.update(self.__dict__)
+        scale.observe(x, weight)
+        return scale
+
+    def join(self, scales):
+        """Take note of examples that were studied: each of these scales has one more than this."""
+        norm_sum, weight_sum = self.norm_sum, self.weight_sum
+        for scale in scales:
+            self.largest = np.maximum(self.largest, scale.largest)
+            self.norm_sum += scale.norm_sum - norm_sum
+            self.weight_sum += scale.weight_sum - weight_sum
+
     def normalize(self, x):
         """Scale `x`; a feature that was never learned from becomes 0."""
         z = np.zeros(len(self.largest) + 1)

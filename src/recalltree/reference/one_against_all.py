@@ -88,6 +88,38 @@ class OneAgainstAllReference:
         for label in negatives:
             self.learner.learn([Term(self.predictors[label], z)], -1, importance)
 
+    def learn_mini_batch(self, X, y, weights, first_pass=True):
+        """Learn rows together, as several threads do.
+
+        Each class learns from the rows in their order, as if they were learned one by one. But a
+        row sees the feature scales and the mean norm as if it were the next to be learned, its
+        negatives are drawn from the classes seen before, and so is its prediction. Without
+        negative samples threads share the classes, not the rows, and nothing differs from `learn`.
+        """
+        if self.negative_samples is None:
+            for x, of_row, weight in zip(X, y, weights, strict=True):
+                self.learn(x, of_row, weight, first_pass)
+            return
+        studied = []
+        for x, of_row, weight in zip(X, y, weights, strict=True):
+            labels = of_row if isinstance(of_row, list) else [of_row]
+            if first_pass and labels and self.predicts_progressively():
+                self.progressive.add(self.predict(x) in labels, weight)
+            scale = self.learner.scale.with_example(x, weight)
+            studied.append((labels, weight, scale, *self.negatives(labels, weight)))
+            self.n_examples += 1
+        before = self.learner.scale
+        for x, (labels, weight, scale, negatives, importance) in zip(X, studied, strict=True):
+            self.learner.scale = scale
+            z = scale.normalize(x)
+            for label in labels:
+                model = self.predictors.setdefault(label, LinearModel(self.n_features))
+                self.learner.learn([Term(model, z)], +1, weight)
+            for label in negatives:
+                self.learner.learn([Term(self.predictors[label], z)], -1, importance)
+        self.learner.scale = before
+        before.join(scale for _, _, scale, _, _ in studied)
+
     def negatives(self, labels, weight):
         """Return the classes the example is a negative of, and the importance of each.
 

@@ -359,7 +359,12 @@ class RecallTreeReference:
         """Let all counts lose half of their worth every `count_decay` examples."""
         if self.count_decay is not None:
             for node in self.nodes:
-                node.histogram.fade(math.pow(2.0, -1.0 / self.count_decay))
+                node.histogram.fade(self.fading)
+
+    @property
+    def fading(self):
+        """What a count of 1 is worth an example later."""
+        return 1.0 if self.count_decay is None else math.pow(2.0, -1.0 / self.count_decay)
 
     def new_node(self, depth):
         """Make a node."""

@@ -11,6 +11,9 @@ enum class Threads { one, several };
 
 class SpinLock {
  public:
+  SpinLock() = default;
+  SpinLock(const SpinLock&) {}
+  SpinLock& operator=(const SpinLock&) { return *this; }
   void lock() {
     for (int spins = 0; locked_.exchange(true, std::memory_order_acquire); ++spins)
       if (spins > 64) std::this_thread::yield();

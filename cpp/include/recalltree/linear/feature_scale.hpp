@@ -51,6 +51,37 @@ class FeatureScale {
     out.rate = config_.learning_rate / std::sqrt(norm / weight);
   }
 
+  // A larger magnitude of a feature than was known.
+  struct Raise {
+    std::uint32_t feature;
+    float magnitude;
+  };
+  // A row of a mini-batch: the same as if it were learned now, but the scales and the mean norm
+  // stay as they are. Returns its squared norm.
+  double study(const Rows& rows, std::size_t i, double weight, Example& out,
+               std::vector<Raise>& raises) const {
+    out.changes.clear();
+    raises.clear();
+    const auto raised = [&](std::uint32_t j, float x, std::size_t at) RECALLTREE_INLINE_LAMBDA {
+      const float known = scale_[j], magnitude = std::fabs(x);
+      if (magnitude <= known) return known;
+      raises.push_back({j, magnitude});
+      out.changes.push_back({static_cast<std::uint32_t>(at), known > 0.0f ? x / known : 0.0f});
+      return magnitude;
+    };
+    const double norm = 1.0 + normalise(config_, rows, i, out, raised);
+    out.rate =
+        config_.learning_rate / std::sqrt((norm_sum_ + weight * norm) / (weight_sum_ + weight));
+    return norm;
+  }
+  // What was studied, row by row.
+  void take(const std::vector<Raise>& raises, double weight, double norm) {
+    for (const Raise& raise : raises)
+      scale_[raise.feature] = std::max(scale_[raise.feature], raise.magnitude);
+    norm_sum_ += weight * norm;
+    weight_sum_ += weight;
+  }
+
   // True if the scales would change if row i were learned.
   bool exceeds(const Rows& rows, std::size_t i) const {
     bool found = false;

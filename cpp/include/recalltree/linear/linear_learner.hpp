@@ -52,6 +52,10 @@ class LinearLearner {
                   importance + begin, rate, ws, negative_floor);
   }
 
+  void gradients(const float* p, const float* targets, double* out, std::size_t n) const {
+    kernels().gradients(config_.loss, p, targets, out, n);
+  }
+
   void save(State& state) const {
     state.put("scale.features", scale.scale());
     state.put("scale.sums", std::vector<double>{scale.norm_sum(), scale.weight_sum()});

@@ -6,9 +6,17 @@
 #include <vector>
 
 #include "recalltree/base/example.hpp"
+#include "recalltree/linear/new_weights.hpp"
 #include "recalltree/linear/sparse_column.hpp"
 
 namespace recalltree {
+
+// The columns of an example's features, as long as they keep their shape: side by side, so that
+// several owners of models find their weights without asking for the columns again. Dense models
+// leave it empty.
+struct ExampleColumns {
+  std::vector<SparseColumn> columns;
+};
 
 // Of one example, for models in the order in which they were asked. Dense models leave it empty.
 struct LookupCache {
@@ -17,7 +25,16 @@ struct LookupCache {
   std::vector<const void*> buckets;    // of the columns when the example was new: weights are where
                                        // they were found as long as the column has these
   std::vector<float*> weights;         // by model, then by feature; null: not found
+  NewWeights* made = nullptr;          // where new weights go; null: into the columns
 
+  // Of an example the columns of which are known.
+  void begin(ExampleColumns& known) {
+    clear();
+    for (SparseColumn& column : known.columns) {
+      columns.push_back(&column);
+      buckets.push_back(column.buckets);
+    }
+  }
   void clear() {
     n_models = 0;
     columns.clear();
@@ -26,6 +43,13 @@ struct LookupCache {
   }
   float** weights_of(std::size_t i) { return weights.data() + i * columns.size(); }
   float* const* weights_of(std::size_t i) const { return weights.data() + i * columns.size(); }
+
+  // Of a weight that was found in a column, or made.
+  float* accumulator(std::size_t k, float* weight) const {
+    const SparseColumn& column = *columns[k];
+    return made != nullptr && !column.holds(weight) ? NewWeights::accumulator(weight)
+                                                    : column.accumulator(weight);
+  }
 
   // Adds n models, of which nothing is found yet, and returns the first.
   std::size_t add_models(std::size_t n) {

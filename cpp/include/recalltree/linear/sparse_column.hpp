@@ -60,6 +60,9 @@ struct SparseBuckets {
   }
 };
 
+// Models whose weights lie together have one owner: their lines of the cache stay with a thread.
+inline std::uint32_t neighbourhood_of(ModelId model) { return model / SparseBuckets::kNeighbours; }
+
 // Guarded by the lock while several threads learn.
 struct SparseColumn : SparseBuckets {
   struct Accumulators {
@@ -90,6 +93,12 @@ struct SparseColumn : SparseBuckets {
     constexpr std::size_t kStride = sizeof(Bucket) / sizeof(float);
     const auto at = static_cast<std::size_t>(weight - reinterpret_cast<const float*>(buckets));
     return accumulators()[at / kStride].of + (at % kStride - kSlots);
+  }
+
+  bool holds(const float* weight) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(weight);
+    const auto begin = reinterpret_cast<std::uintptr_t>(buckets);
+    return at >= begin && at < begin + n_buckets * sizeof(Bucket);
   }
 
   // The weight of a model that has none yet, where there is room: 0, with an accumulator of 0.

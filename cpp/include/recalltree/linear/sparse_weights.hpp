@@ -70,6 +70,17 @@ class SparseWeights final : public Weights {
                   std::size_t first) override;
   void apply(const ModelId* models, std::size_t n, const Example& x, const float* weighted_g2,
              const Steps& steps, const float* h, const float* shrinkage, Threads threads) override;
+  void prepare_owners() override {
+    if (new_weights_.empty()) new_weights_.resize(kOwners);
+  }
+  NewWeights* new_weights(Owner owner) override {
+    new_weights_[owner.number].clear();
+    return &new_weights_[owner.number];
+  }
+  void settle(Owner owner) override;
+  void find_columns(const Example& x, ExampleColumns& known) const override;
+  void scores(const ModelId* models, std::size_t n, const Example& x, float* out,
+              const ExampleColumns& known) const override;
   ModelId renew(ModelId model, ModelId neighbour) override;
   ModelContents contents(ModelId model) const override;
   using Weights::save;
@@ -108,6 +119,8 @@ class SparseWeights final : public Weights {
 
   // Of the features of an example.
   void find_columns(const Example& x, LookupCache& found);
+  void add_made(const ModelId* models, std::size_t n, const Example& x, float* out,
+                LookupCache& found, std::size_t first) const;
   // G and r of the weights: by one thread, model by model, so that the roots of many features are
   // taken at once; by one of several, feature by feature, each of which it locks once.
   void accumulate_by_model(const ModelId* models, std::size_t n, const Example& x,
@@ -136,8 +149,9 @@ class SparseWeights final : public Weights {
   Use use_;
   Arena arena_;
   StableVector<Model> models_;
-  StableVector<SparseColumn> columns_;  // by feature; made on first use
-  std::vector<ModelId> retired_;        // models that still have slots
+  StableVector<SparseColumn> columns_;   // by feature; made on first use
+  std::vector<NewWeights> new_weights_;  // by owner
+  std::vector<ModelId> retired_;         // models that still have slots
   // By group of neighbours: a bit for each that was not given out, or is free again.
   std::vector<std::uint8_t> free_;
   std::vector<std::size_t> free_groups_;

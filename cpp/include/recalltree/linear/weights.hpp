@@ -129,6 +129,18 @@ class Weights : public ReadWeights {
                      const float* weighted_g2, const Steps& steps, const float* h,
                      const float* shrinkage, Threads threads) = 0;
 
+  // Threads that learn models that are theirs alone do so as one of kOwners owners. What an owner
+  // makes is kept in new_weights(owner), from which prepare_owners() makes room, and which is empty
+  // after each call; settle() then brings it to where it belongs, feature by feature.
+  virtual void prepare_owners() {}
+  virtual void find_columns(const Example&, ExampleColumns&) const {}
+  virtual void scores(const ModelId* models, std::size_t n, const Example& x, float* out,
+                      const ExampleColumns&) const {
+    scores(models, n, x, out);
+  }
+  virtual NewWeights* new_weights(Owner) { return nullptr; }
+  virtual void settle(Owner) {}
+
   // A model that knows nothing, near a neighbour, instead of one that nobody may use any more.
   virtual ModelId renew(ModelId model, ModelId neighbour) = 0;
   // The given models, numbered anew in this order.

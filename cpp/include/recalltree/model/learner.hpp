@@ -7,6 +7,7 @@
 //   begin_mini_batch()     by the caller alone.
 //   study(rows)            any thread, rows in any order. Nobody changes the model: what a row
 //                          teaches is noted at its place in the mini-batch.
+//   arrange()              by the caller alone: makes what the rows need and is not there yet.
 //   apply(stage, owner)    for stages 0, 1, ..., each begun when the one before has ended. There
 //   are
 //                          always kOwners owners, shared out among the threads; each applies what
@@ -110,6 +111,7 @@ class Learner : public Predictor {
   virtual void study(const MiniBatch& rows, std::size_t begin, std::size_t end, Workspace& ws);
   // How many rows study() gains from having at a time, at most.
   virtual std::size_t studied_at_once() const { return 8; }
+  virtual void arrange(const MiniBatch&, Workspace&) {}
   virtual std::size_t n_stages() const { return 0; }
   virtual void apply(const MiniBatch&, std::size_t /*stage*/, Owner, Workspace&) {}
   // Called when the classes of the mini-batch have been seen.

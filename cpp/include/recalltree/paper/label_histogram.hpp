@@ -93,6 +93,22 @@ class LabelHistogram {
     return at != kNone && (all_are_candidates() || slot_of(at) != kNone);
   }
 
+  // True if the label is a candidate, or would be if it were counted now.
+  bool would_be_candidate(ClassId label, double weight, std::uint32_t max_candidates) const {
+    const std::uint32_t at = entries_.find(label);
+    if (at != kNone && (all_are_candidates() || slot_of(at) != kNone)) return true;
+    if (at == kNone && size() < max_candidates) return true;
+    const auto counts = entries_.counts();
+    const double after = (at == kNone ? 0.0 : counts[at]) + weight;
+    if (!all_are_candidates()) {
+      const std::uint32_t least = entries_.candidates()[0];
+      return after > counts[least] || (after == counts[least] && at < least);
+    }
+    for (std::uint32_t other = 0; other < size(); ++other)
+      if (after > counts[other]) return true;
+    return false;
+  }
+
   // Empirical recall of the candidates; 1 while every label is one.
   double recall() const {
     return all_are_candidates() ? 1.0 : std::min(1.0, candidate_mass_ / total_);

@@ -6,10 +6,23 @@
 
 #include "recalltree/base/config.hpp"
 #include "recalltree/base/stable_vector.hpp"
+#include "recalltree/base/thread_team.hpp"
 #include "recalltree/model/learner.hpp"
 #include "recalltree/paper/one_against_all_prediction.hpp"
 
 namespace recalltree {
+
+// What a row of a mini-batch teaches: its own class and the negatives drawn for it.
+struct OneAgainstAllNotes {
+  Example x;
+  ExampleColumns columns;
+  std::vector<FeatureScale::Raise> raises;
+  double norm = 0.0;  // squared
+  std::vector<ClassId> labels;
+  std::vector<float> targets;
+  std::vector<double> importance;
+  OwnedItems classes;  // by label
+};
 
 class OneAgainstAll final : public OneAgainstAllPrediction<OneAgainstAll, Learner> {
  public:
@@ -31,18 +44,35 @@ class OneAgainstAll final : public OneAgainstAllPrediction<OneAgainstAll, Learne
   void begin_batch(const Batch& batch) override;
   void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 
+  // With negative samples only, too.
+  bool learns_mini_batches() const override { return true; }
+  std::size_t begin_mini_batch() override;
+  void study_one(const MiniBatch& rows, std::size_t place, Workspace& ws) override;
+  void arrange(const MiniBatch& rows, Workspace& ws) override;
+  std::size_t n_stages() const override { return 2; }
+  void apply(const MiniBatch& rows, std::size_t stage, Owner owner, Workspace& ws) override;
+  void end_mini_batch(const MiniBatch& rows, Workspace& ws) override;
+
  private:
   struct Best;
   struct Chunk;
-  void learn_chunk(const Batch& batch, std::size_t begin, std::size_t end, Chunk& chunk, Team team);
-  void learn_block(std::size_t begin, std::size_t end, const Chunk& chunk, std::vector<Best>& best,
-                   Workspace& ws);
-  void sample_negatives(std::uint64_t example, Labels labels, std::size_t n_seen,
-                        OneAgainstAllWorkspace& ws) const;
+  void learn_chunk(const Batch& batch, std::size_t begin, std::size_t end, Chunk& chunk, Team team,
+                   ThreadTeam& threads);
+  void learn_block(std::size_t begin, std::size_t end, Chunk& chunk, std::vector<Best>& best,
+                   OneAgainstAllWorkspace& ws);
+  // What predict would have said of every few examples, as it takes every class: so few that this
+  // does not dominate.
+  void predict_sometimes(const Rows& rows, std::size_t i, std::uint64_t example, Labels labels,
+                         double weight, OneAgainstAllWorkspace& ws) const;
+  void sample_negatives(std::uint64_t example, Labels labels, OneAgainstAllWorkspace& ws) const;
+  // Into ws.targets and ws.importance. n_seen: classes, the example's labels among them.
+  static void weigh_negatives(double weight, std::size_t n_labels, std::size_t n_seen,
+                              OneAgainstAllWorkspace& ws);
 
   OneAgainstAllConfig all_config_;
   std::unique_ptr<Weights> predictors_;
-  StableVector<ClassId> order_;  // classes in the order in which they were first seen
+  StableVector<ClassId> order_;            // classes in the order in which they were first seen
+  std::vector<OneAgainstAllNotes> notes_;  // by place in the mini-batch
 };
 
 }  // namespace recalltree

@@ -25,6 +25,8 @@ struct OneAgainstAllWorkspace : Workspace {
   std::shared_ptr<const ClassMatrix> matrix;  // of a prediction by dense predictors
   AlignedFloats block;                        // several rows, side by side
   std::vector<ClassId> stand_ins;             // by label: the class that is drawn in its place
+  LookupCache found;                          // of learning
+  std::vector<ClassId> seen_labels;           // of an example: classes that were seen before
   std::vector<std::uint64_t> stamps;          // by class: when it was last drawn as a negative
   std::uint64_t stamp = 0;
 };

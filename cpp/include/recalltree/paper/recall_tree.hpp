@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <shared_mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "recalltree/base/config.hpp"
 #include "recalltree/model/learner.hpp"
+#include "recalltree/paper/recall_tree_notes.hpp"
 #include "recalltree/paper/recall_tree_prediction.hpp"
 #include "recalltree/paper/tree.hpp"
 
@@ -39,7 +39,37 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   void end_batch() override;
   void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 
+  bool learns_mini_batches() const override;
+  std::size_t begin_mini_batch() override;
+  void study_one(const MiniBatch& rows, std::size_t place, Workspace& ws) override;
+  void arrange(const MiniBatch& rows, Workspace& ws) override;
+  std::size_t n_stages() const override { return 2; }
+  void apply(const MiniBatch& rows, std::size_t stage, Owner owner, Workspace& ws) override;
+  void end_mini_batch(const MiniBatch& rows, Workspace& ws) override;
+
  private:
+  // Where a router is to send an example; not learned if the importance is 0.
+  struct RouterLesson {
+    float target = 0.0f;
+    double importance = 0.0;
+  };
+
+  void study_route(RecallTreeNotes& notes, RecallTreeWorkspace& ws);
+  bool study_candidates(RecallTreeNotes& notes, Labels labels, double added,
+                        RecallTreeWorkspace& ws);
+  void apply_to_nodes(const MiniBatch& rows, std::size_t place, Owner owner,
+                      RecallTreeWorkspace& ws);
+  void apply_to_classes(const MiniBatch& rows, std::size_t place, Owner owner,
+                        RecallTreeWorkspace& ws);
+  double decay_unit_of_row(std::size_t place) const {
+    return decay_unit_at(static_cast<double>(n_examples_ + place));
+  }
+  double negative_floor() const { return std::max(recall_config_.min_gradient, kGradientFloor); }
+
+  // total: of the node, with the example counted.
+  RouterLesson router_lesson(NodeId n, double total, Labels labels, double weight, double unit,
+                             RecallTreeWorkspace& ws) const;
+
   // Training, in the paper's words.
   void update_router(NodeId n, float margin, Labels labels, double weight, double unit,
                      RecallTreeWorkspace& ws, std::size_t place);
@@ -51,8 +81,10 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   // All candidates where an example without labels stops are wrong. It is counted nowhere.
   void learn_without_labels(double weight, double unit, Limits now, RecallTreeWorkspace& ws);
 
-  // Recall and candidates while learning, when a node may still have fewer candidates than F.
-  double fitted_recall(NodeId n, std::uint32_t max_candidates, double unit, Threads threads);
+  // Nodes that were not visited since F grew take their new candidates now.
+  void fit_nodes();
+  // Recall and candidates while one thread learns, when a node may still have fewer candidates.
+  double fitted_recall(NodeId n, std::uint32_t max_candidates, double unit);
   // Into ws.candidates and ws.labels, in any order; false, and nothing there, if none of an
   // example's labels is one.
   bool gather_candidates(NodeId n, std::uint32_t max_candidates, Labels labels,
@@ -61,11 +93,11 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   static void take_predicted(RecallTreeWorkspace& ws);
   // True if labels are candidates of a node that were not among ws.predicted.
   bool has_new_candidates(NodeId n, Labels labels, const RecallTreeWorkspace& ws);
-  // Into ws.scores. found: null, or where one thread alone keeps what it finds.
+  // Into ws.scores. found: null, or where to keep what is found.
   void score_gathered(const Example& x, const std::vector<NodeId>& route, LookupCache* found,
                       RecallTreeWorkspace& ws);
-  // The margin of a node's router. found: null, or where one thread alone keeps what it finds.
-  float margin(NodeId n, const Example& x, Threads threads, LookupCache* found = nullptr) const;
+  // The margin of a node's router. found: null, or where to keep what is found.
+  float margin(NodeId n, const Example& x, LookupCache* found = nullptr) const;
   // The same of a node whose router is the place-th of what was found.
   float margin_again(NodeId n, const Example& x, const LookupCache& found, std::size_t place) const;
   // True if a label wins among the scored ws.candidates, with counts as they were before.
@@ -83,8 +115,17 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   SparseWeights path_weights_;  // model: class, feature: node
   std::uint32_t fitted_candidates_ = 0;
   double decay_origin_ = 0.0;
-  mutable std::shared_mutex interactions_mutex_;
   std::unordered_map<std::uint64_t, ModelId> interaction_models_;
+
+  // Totals of the nodes that rows of the mini-batch have passed, counted by the owner of their
+  // routers: their histograms have another.
+  struct Passed {
+    std::uint64_t mini_batch = 0;
+    double total = 0.0;
+  };
+  std::vector<RecallTreeNotes> notes_;  // by place in the mini-batch
+  std::vector<Passed> passed_;          // by node
+  std::uint64_t mini_batch_ = 0;
 };
 
 }  // namespace recalltree

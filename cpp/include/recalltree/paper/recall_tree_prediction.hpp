@@ -115,7 +115,8 @@ struct RecallTreeWorkspace : Workspace {
   std::vector<float> shadow_margins;
   std::vector<double> counts_before;                 // of the example's labels where it ends
   std::vector<LabelHistogram::Candidate> predicted;  // its candidates, if there are several labels
-  LookupCache routers_found, predictors_found;
+  LookupCache routers_found, predictors_found, path_found;
+  std::vector<double> gradients;                         // by candidate
   std::vector<std::vector<ModelId>> interaction_models;  // by path feature
 };
 
