@@ -35,7 +35,7 @@ void RecallTree::study_one(const MiniBatch& rows, std::size_t place, Workspace& 
   study_route(notes, ws);
   notes.nodes.begin(kOwners);
   if (!labels.empty()) {
-    notes.nodes.add(kNoNode);
+    notes.nodes.add(0);
     for (std::size_t d = 0; d < notes.n_passed; ++d) notes.nodes.add(notes.route[d]);
   }
   const bool right = study_candidates(notes, labels, weight * decay_unit_of_row(place), ws);
@@ -124,7 +124,8 @@ bool RecallTree::study_candidates(RecallTreeNotes& notes, Labels labels, double 
     if (std::fabs(ws.gradients[i]) < floor) continue;
     notes.labels.push_back(ws.labels[i]);
     notes.targets.push_back(ws.targets[i]);
-    notes.classes.add(neighbourhood_of(ws.labels[i]));
+    // The first classes and the first nodes, of which every row has some, have other owners.
+    notes.classes.add(~neighbourhood_of(ws.labels[i]));
   }
   return n_candidates > 0 && wins(labels, ws);
 }

@@ -18,6 +18,7 @@
 
 #include "recalltree/base/config.hpp"
 #include "recalltree/base/example.hpp"
+#include "recalltree/base/thread_team.hpp"
 #include "recalltree/model/predictor.hpp"
 #include "recalltree/paper/criteria.hpp"
 #include "recalltree/paper/descent.hpp"
@@ -238,7 +239,8 @@ class RecallTreePrediction : public Base {
  private:
   std::vector<NodeId> stops_of(const Rows& rows, std::size_t begin, std::size_t end,
                                const PackedNodes& packed, RecallTreeWorkspace& ws) const;
-  std::shared_ptr<const PackedNodes> pack_nodes() const;
+  std::shared_ptr<const PackedNodes> pack_nodes(std::size_t n_threads) const;
+  void pack_node(NodeId n, RecallTreeWorkspace& ws) const;
 
   mutable std::mutex packing_;
   mutable std::shared_ptr<const PackedNodes> packed_;
@@ -259,29 +261,65 @@ void RecallTreePrediction<Model, Base>::prepare_prediction(std::size_t n_rows, s
     n_learned_ = this->n_examples();
   }
   n_rows_predicted_ += n_rows;
-  if (packed_ == nullptr && n_rows_predicted_ >= n_nodes()) packed_ = pack_nodes();
+  if (packed_ == nullptr && n_rows_predicted_ >= n_nodes()) packed_ = pack_nodes(team.size());
   for (const auto& each : team) static_cast<RecallTreeWorkspace&>(*each).packed = packed_;
 }
 
+// Pieces of the nodes, each by one thread; then their lists are put one after the other.
 template <class Model, class Base>
-std::shared_ptr<const PackedNodes> RecallTreePrediction<Model, Base>::pack_nodes() const {
+std::shared_ptr<const PackedNodes> RecallTreePrediction<Model, Base>::pack_nodes(
+    std::size_t n_threads) const {
+  constexpr std::size_t kNodesInPiece = 64;
+  struct Piece {
+    std::vector<ClassId> labels;
+    std::vector<float> path_scores;
+  };
+  const std::size_t n = n_nodes();
+  std::vector<Piece> packed_pieces((n + kNodesInPiece - 1) / kNodesInPiece);
   auto packed = std::make_shared<PackedNodes>();
-  RecallTreeWorkspace ws;
-  for (NodeId n = 0; n < n_nodes(); ++n) {
-    packed->recall.push_back(recall_bound(n));
-    ws.route.clear();
-    for (NodeId up = n; up != kNoNode; up = self().tree().parent(up))
-      ws.route.insert(ws.route.begin(), up);
-    gather_candidates(n, ws);
-    path_features(ws.route, ws.path);
-    ws.scores.assign(ws.labels.size(), 0.0f);
-    if (!ws.path.features.empty())
-      self().path_weights().scores(ws.labels.data(), ws.labels.size(), ws.path, ws.scores.data());
-    packed->labels.insert(packed->labels.end(), ws.labels.begin(), ws.labels.end());
-    packed->path_scores.insert(packed->path_scores.end(), ws.scores.begin(), ws.scores.end());
-    packed->offsets.push_back(static_cast<std::uint32_t>(packed->labels.size()));
-  }
+  packed->recall.resize(n);
+  packed->offsets.resize(n + 1);
+  ThreadTeam threads(std::clamp<std::size_t>(packed_pieces.size(), 1, n_threads));
+  Pieces pieces(n, kNodesInPiece);
+  threads.run([&](std::size_t) {
+    RecallTreeWorkspace ws;
+    for (std::size_t begin, end; pieces.next(begin, end);)
+      for (std::size_t node = begin; node < end; ++node) {
+        Piece& piece = packed_pieces[begin / kNodesInPiece];
+        packed->recall[node] = recall_bound(static_cast<NodeId>(node));
+        pack_node(static_cast<NodeId>(node), ws);
+        packed->offsets[node + 1] = static_cast<std::uint32_t>(ws.labels.size());
+        piece.labels.insert(piece.labels.end(), ws.labels.begin(), ws.labels.end());
+        piece.path_scores.insert(piece.path_scores.end(), ws.scores.begin(), ws.scores.end());
+      }
+  });
+  for (std::size_t node = 0; node < n; ++node) packed->offsets[node + 1] += packed->offsets[node];
+  packed->labels.resize(packed->offsets[n]);
+  packed->path_scores.resize(packed->offsets[n]);
+  Pieces copies(packed_pieces.size(), 1);
+  threads.run([&](std::size_t) {
+    for (std::size_t i, end; copies.next(i, end);) {
+      const auto at = static_cast<std::ptrdiff_t>(packed->offsets[i * kNodesInPiece]);
+      const Piece& piece = packed_pieces[i];
+      std::copy(piece.labels.begin(), piece.labels.end(), packed->labels.begin() + at);
+      std::copy(piece.path_scores.begin(), piece.path_scores.end(),
+                packed->path_scores.begin() + at);
+    }
+  });
   return packed;
+}
+
+// Candidates of a node, and the sums of their path weights, into ws.labels and ws.scores.
+template <class Model, class Base>
+void RecallTreePrediction<Model, Base>::pack_node(NodeId n, RecallTreeWorkspace& ws) const {
+  ws.route.clear();
+  for (NodeId up = n; up != kNoNode; up = self().tree().parent(up))
+    ws.route.insert(ws.route.begin(), up);
+  gather_candidates(n, ws);
+  path_features(ws.route, ws.path);
+  ws.scores.assign(ws.labels.size(), 0.0f);
+  if (!ws.path.features.empty())
+    self().path_weights().scores(ws.labels.data(), ws.labels.size(), ws.path, ws.scores.data());
 }
 
 // Rows that stop at the same node have the same candidates, so they are scored as a group.
