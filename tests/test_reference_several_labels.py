@@ -134,3 +134,16 @@ def calibration_error(said, true):
     said, true = np.array(said), np.array(true)
     bins = np.minimum((10 * said).astype(int), 9)
     return sum(abs((said - true)[bins == b].sum()) for b in range(10)) / len(said)
+
+
+def test_steps_are_as_long_as_before_while_rows_have_one_label():
+    model = OneAgainstSomeReference(2)
+    assert model.share_of_step(1, True) == 1.0
+    model.learn(np.array([1.0, 0.0]), ["a"])
+    assert (model.n_counted, model.n_labels) == (1, 1)
+    assert model.share_of_step(1, True) == 1.0
+    model.learn(np.array([0.0, 1.0]), ["a", "b", "c"])
+    assert model.share_of_step(1, False) == 1 / 2
+    assert model.share_of_step(4, False) == 1.0
+    model.learn(np.array([0.0, 1.0]), ["a"], first_pass=False)
+    assert (model.n_counted, model.n_labels) == (2, 4)

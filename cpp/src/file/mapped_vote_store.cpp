@@ -37,6 +37,7 @@ MappedVoteStore::MappedVoteStore(const OneAgainstSomeConfig& config, const State
   require(n <= n_examples && (n > 0) == (n_examples > 0),
           "'counted.n' does not fit the number of examples");
   centring_.load(state);
+  if (state.has(VoteStore::kLabels)) state.get<std::uint64_t>(VoteStore::kLabels, 1);
   decay_unit_ = rules.decay_unit(static_cast<double>(n), classes_.counted[1]);
 }
 

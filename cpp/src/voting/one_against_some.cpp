@@ -48,11 +48,11 @@ void OneAgainstSome::learn_one(const Rows& rows, std::size_t i, Labels labels, d
 
 // --- Classes
 
-PredictorStep OneAgainstSome::step_of(double gradient, double weight) const {
+PredictorStep OneAgainstSome::step_of(double gradient, const Studied& x) const {
   const double wrong = given_.count_decay > 0.0 ? gradient * gradient : 0.0;
   return {gradient,
-          weight,
-          rate_,
+          x.weight,
+          x.notes.rate,
           config_.l2,
           {1.0 - kForgottenWeights * wrong, 1.0 - kForgottenSteps * wrong}};
 }
@@ -62,7 +62,7 @@ void OneAgainstSome::teach_lesson(const Studied& x, std::size_t lesson, Work& wo
   RowNotes& notes = x.notes;
   const std::size_t c = notes.lessons[lesson].candidate;
   const ClassId z = notes.candidates[c].label;
-  const PredictorStep step = step_of(notes.gradient[c], x.weight);
+  const PredictorStep step = step_of(notes.gradient[c], x);
   float G = 0.0f;
   if (!store_.rules.has_cells)
     G = step.learn_bias(store_.class_terms[z].bias, store_.class_sums[z].bias_accumulator);
@@ -99,7 +99,7 @@ void OneAgainstSome::begin_labels(RowNotes& notes) const {
 void OneAgainstSome::teach_label(const Studied& x, std::size_t label, Work& work) {
   RowNotes& notes = x.notes;
   const OwnLabel& own = notes.own[label];
-  const PredictorStep step = step_of(notes.gradient[own.candidate], x.weight);
+  const PredictorStep step = step_of(notes.gradient[own.candidate], x);
   const bool learns = store_.rules.weights_in_pairs && is_lesson(step.gradient);
   const double counted = added(notes);
   double sum = 0.0;
@@ -146,7 +146,7 @@ void OneAgainstSome::teach_key(const Studied& x, std::size_t k, Work& work) {
   const ActiveKey& key = notes.keys[k];
   if (notes.shares_learn && key.histogram != nullptr && notes.key_gradient[k] != 0.0)
     store_.histograms.touch(key.key).weight.learn(notes.key_gradient[k], x.weight,
-                                                  rate_ * kKeyRate);
+                                                  x.notes.rate * kKeyRate);
   const double counted = added(notes);
   // Once, however many labels there are.
   if (counted > 0.0) store_.histograms.touch(key.key).examples += counted;
@@ -166,7 +166,7 @@ void OneAgainstSome::teach_key(const Studied& x, std::size_t k, Work& work) {
 // --- Cells, trees, and what all examples share
 
 Cells::Lesson OneAgainstSome::cells_lesson(const Studied& x) const {
-  return {x.labels, x.weight, rate_, added(x.notes), given_.count_decay > 0.0, config_.l2};
+  return {x.labels, x.weight, x.notes.rate, added(x.notes), given_.count_decay > 0.0, config_.l2};
 }
 
 // Class vectors decide by themselves which gradients are large enough.
@@ -191,11 +191,11 @@ void OneAgainstSome::teach_forest(const Studied& x, VotingWorkspace& ws) {
 void OneAgainstSome::teach_all(const Studied& x, Work& work) {
   const RowNotes& notes = x.notes;
   if (notes.shares_learn)
-    store_.share_scale.learn(notes.share_gradient, x.weight, rate_ * kFeatureRate);
+    store_.share_scale.learn(notes.share_gradient, x.weight, x.notes.rate * kFeatureRate);
   if (notes.votes_learn && store_.rules.features_vote)
-    store_.affinity_scale.learn(notes.affinity_gradient, x.weight, rate_ * kFeatureRate);
+    store_.affinity_scale.learn(notes.affinity_gradient, x.weight, x.notes.rate * kFeatureRate);
   if (notes.votes_learn && notes.nodes_learn)
-    store_.node_scale.learn(notes.node_gradient, x.weight, rate_ * kNodeRate);
+    store_.node_scale.learn(notes.node_gradient, x.weight, x.notes.rate * kNodeRate);
   marginals_.learn(notes.marginal_gradient, x.weight);
   if (first_pass_)
     work.histogram_touches += store_.count_example(x.labels, notes.own_counts, notes.counted);

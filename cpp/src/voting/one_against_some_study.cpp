@@ -23,6 +23,7 @@ bool has_role(Role role, const VotingWorkspace& ws) {
 void OneAgainstSome::study_row(const Rows& rows, std::size_t i, Labels labels, double weight,
                                std::size_t place, VotingWorkspace& ws) const {
   ws.counted = weight * store_.decay_unit_after(first_pass_ ? place : 0);
+  ws.rate = rate_ * store_.share_of_step(labels, first_pass_);
   read(rows, i, labels, n_examples_ + place, ws);
 
   const LeaveOut own = first_pass_ ? LeaveOut{ws.own, labels} : leave_out(labels, ws);

@@ -43,6 +43,7 @@ std::size_t VoteStore::count_example(Labels labels, const std::vector<OwnCount>&
                                      double counted) {
   examples_ += counted;
   ++n_counted_;
+  n_labels_ += labels.size();
   std::size_t touched = 0;
   for (std::size_t l = 0; l < labels.size(); ++l)
     touched += histograms.raise(frequent, labels[l], std::sqrt(of_labels[l].before),
@@ -51,6 +52,14 @@ std::size_t VoteStore::count_example(Labels labels, const std::vector<OwnCount>&
 }
 
 // The factor is a power of four, so that counts and their roots keep all their digits.
+double VoteStore::share_of_step(Labels labels, bool is_new) const {
+  const std::uint64_t n_rows = n_counted_ + is_new;
+  const std::uint64_t n_labels = n_labels_ + (is_new ? labels.size() : 0);
+  if (n_labels <= n_rows && labels.size() <= 1) return 1.0;
+  const double mean = static_cast<double>(n_labels) / static_cast<double>(n_rows);
+  return std::sqrt(std::max<double>(1.0, labels.size())) / std::max(1.0, mean);
+}
+
 void VoteStore::rebase_unit() {
   if (rules.config.count_decay <= 0.0) return;
   const double half_lives =
@@ -101,6 +110,7 @@ void VoteStore::save(State& state) const {
   saved.counted = {examples_, decay_origin_};
   saved.n = {n_counted_};
   put_fields(std::move(saved), state);
+  if (n_labels_ != n_counted_) state.put(kLabels, std::vector<std::uint64_t>{n_labels_});
   histograms.save(state);
   pairs.save(state);
   forest.save(state);
@@ -134,6 +144,7 @@ void VoteStore::load(const State& state, std::size_t n_classes) {
   examples_ = saved.counted[0];
   decay_origin_ = saved.counted[1];
   n_counted_ = saved.n[0];
+  n_labels_ = state.has(kLabels) ? state.get<std::uint64_t>(kLabels, 1)[0] : n_counted_;
 }
 
 std::vector<std::pair<std::string, std::size_t>> VoteStore::memory() const {

@@ -11,10 +11,12 @@ from recalltree.merging.forest import merge_forest
 from recalltree.merging.labels import Matched
 from recalltree.merging.pairs import OFFSET, merge_pairs, rank_features
 from recalltree.merging.plan import Fading, Plan, State, everything, sum_up
+from recalltree.merging.sources import Source
 from recalltree.merging.weights import merge_vectors, merge_weights
 
 #: What AdaGrad adds to the sums of votes and of marginals, as in the core.
 _OFFSET_OF_VOTES = 0.1
+_LABELS = "counted.labels"
 
 
 def merge_one_against_some(plan: Plan, features: Matched | None) -> State:
@@ -137,10 +139,23 @@ def _merge_counted(plan: Plan, origins: NDArray[np.float64], fading: Fading) -> 
     weight = sum_up(plan, "counted.examples", matched, fading)[0]
     has_decay = plan.config["count_decay"] > 0.0
     origin = float(n[0]) if has_decay else float(origins[0])
-    return {
+    state = {
         "counted.n": n.round().astype(np.uint64),
         "counted.examples": np.array([weight, origin]),
     }
+    if any(_LABELS in source.model.state for source in plan.sources):
+        state[_LABELS] = _merge_labels(plan)
+    return state
+
+
+def _merge_labels(plan: Plan) -> NDArray[np.uint64]:
+    """Return how many labels the rows have together; a model that does not say had one for each."""
+
+    def labels_of(source: Source) -> int:
+        return int(source[_LABELS if _LABELS in source.model.state else "counted.n"][0])
+
+    base = labels_of(plan.base)
+    return np.array([base + sum(labels_of(model) - base for model in plan.models)], dtype=np.uint64)
 
 
 def _merge_centring(plan: Plan) -> State:

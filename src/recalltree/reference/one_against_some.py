@@ -107,6 +107,7 @@ class Studied(NamedTuple):
     lessons: dict  # gradients of the candidates that learn
     met: dict  # what these have met, the example's own labels excepted
     routers: list
+    rate: float  # of its steps
 
 
 class OneAgainstSomeReference:
@@ -218,6 +219,7 @@ class OneAgainstSomeReference:
         self.histograms = [KeyHistogram() for _ in range(n_features)]
         self.everywhere = KeyHistogram()  # of the key that every example has
         self.examples = 0.0
+        self.n_counted, self.n_labels = 0, 0  # rows, and their labels together
         self.examples_with_key = np.zeros(n_features)
         self.vote_weights = VoteWeights(n_features)
         self.key_weights, self.scales = self.vote_weights.keys, self.vote_weights.scales
@@ -396,9 +398,19 @@ class OneAgainstSomeReference:
         routers = []
         if first_pass:
             routers = self.forest.router_lessons(scored.routes, scored.read.z, labels, weight)
+        rate = self.learning_rate * (1.0 if first_pass else LATER_PASS)
+        rate *= self.share_of_step(len(labels), first_pass)
         return Studied(
-            x, labels, weight, scored, of_marginals, gradients, votes, lessons, met, routers
+            x, labels, weight, scored, of_marginals, gradients, votes, lessons, met, routers, rate
         )
+
+    def share_of_step(self, n, is_new):
+        """Return how long the steps of a row with n labels are, by how many rows have on average.
+
+        It is 1 while every row has one label.
+        """
+        mean = (self.n_labels + n * is_new) / (self.n_counted + is_new)
+        return np.sqrt(max(1, n)) / max(1.0, mean)
 
     def apply(self, studied, first_pass):
         """Learn what an example has taught.
@@ -406,7 +418,7 @@ class OneAgainstSomeReference:
         Return the classes that cells have to draw anew, and those that may be in another cell.
         """
         x, labels, weight, scored = studied[:4]
-        rate = self.learning_rate * (1.0 if first_pass else LATER_PASS)
+        rate = studied.rate
         if studied.of_marginals is not None:
             self.marginals.learn(studied.of_marginals, weight)
         if studied.votes is not None:
@@ -471,6 +483,8 @@ class OneAgainstSomeReference:
             for k in np.flatnonzero(shares * self.features_vote):
                 self.histograms[k].add(y, weight * shares[k])
             self.everywhere.add(y, weight)
+        self.n_counted += 1
+        self.n_labels += len(labels)
         self.examples += weight
         self.examples_with_key += np.where(shares > 0, weight, 0.0)
         if self.fading < 1.0:

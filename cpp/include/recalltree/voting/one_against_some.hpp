@@ -131,7 +131,7 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   void learn_centring(std::span<Place> places, Owner owner);
 
   double added(const RowNotes& notes) const { return first_pass_ ? notes.counted : 0.0; }
-  PredictorStep step_of(double gradient, double weight) const;
+  PredictorStep step_of(double gradient, const Studied& x) const;
   bool drops_features() const { return !first_pass_ && dropout_.is_on(); }
   // Whether a class is wrong enough to learn.
   bool is_lesson(double gradient) const;

@@ -73,6 +73,9 @@ class VoteStore {
     mutable SpinLock lock;  // guards the sums while several threads learn
   };
 
+  // How many labels the rows have together; models of rows with one label each do not save it.
+  static constexpr const char* kLabels = "counted.labels";
+
   explicit VoteStore(const OneAgainstSomeConfig& config);
 
   VotingRules rules;
@@ -94,6 +97,9 @@ class VoteStore {
   // Counts an example whose labels have been counted. Returns how many entries of a histogram were
   // touched.
   std::size_t count_example(Labels labels, const std::vector<OwnCount>& of_labels, double counted);
+  // How long the steps of a row are: sqrt(n) / m, where it has n labels and rows have m on average.
+  // It is 1, exactly, while every row has one label.
+  double share_of_step(Labels labels, bool is_new) const;
   // Before the units become too large for the numbers, all counts are written in new ones.
   void rebase_unit();
 
@@ -164,6 +170,7 @@ class VoteStore {
  private:
   double examples_ = 0.0;        // weight of the counted examples, in growing units
   std::uint64_t n_counted_ = 0;  // how many they are
+  std::uint64_t n_labels_ = 0;   // and how many labels they have together
   double decay_origin_ = 0.0;    // after so many of them the unit was 1
 };
 

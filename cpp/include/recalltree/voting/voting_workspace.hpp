@@ -137,6 +137,7 @@ struct WhitenedRows {
 // What an example teaches: noted while it is studied, applied afterwards.
 struct RowNotes {
   double counted = 0.0;            // its weight in growing units
+  double rate = 0.0;               // of its steps
   bool has_linear_models = false;  // that see the row
   std::vector<ActiveKey> keys;
   std::vector<OwnLabel> own;
