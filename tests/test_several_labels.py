@@ -18,6 +18,7 @@ from recalltree import (
     OneAgainstSomeClassifier,
     RecallTreeClassifier,
 )
+from recalltree.inspection import html_report, summary
 from recalltree.metrics import precision_at_k, precision_at_k_scorer, recall_at_k
 
 N_LABELS, N_WORDS = 30, 200
@@ -383,3 +384,19 @@ def test_models_of_lists_are_merged_by_the_names_of_labels(make):
     assert sorted(merged.classes_) == sorted({*first.classes_, *second.classes_})
     assert sp.issparse(merged.predict(X))
     assert merged.score(X, y) > 0.7
+
+
+@each
+def test_models_of_lists_are_inspected_and_explained(make, tmp_path):
+    X, lists = topics(400)
+    y = named(lists)
+    clf = make(random_state=0).fit(X, y)
+    found = summary(clf)
+    assert (found["n_examples"], found["n_classes"]) == (400, N_LABELS)
+    assert html_report(clf, tmp_path / "report.html").stat().st_size > 10_000
+    row = X[[0]]
+    labels, probabilities = clf.predict_topk(row, 3)
+    explanation = clf.explain(row, k=3)
+    assert [candidate.label for candidate in explanation.candidates] == labels[0].tolist()
+    told = [candidate.probability for candidate in explanation.candidates]
+    np.testing.assert_allclose(told, probabilities[0], rtol=1e-6)
