@@ -29,6 +29,7 @@ SHORT_RUNS = {
     "memory-budget": "--sets generated-sparse --rows 1500 --test-rows 200 --seeds 1",
     "sharding": "--sets generated-dense generated-sparse --rows 700 --test-rows 100 --seeds 1 "
     "--variants 1x1 2x1 8x3 8x10-mass",
+    "several-labels": "--sets topics --rows 700 --test-rows 200 --seeds 1",
     "scaling": "--sets generated-sparse documents --rows 600 --max-classes 1000",
     "one-against-some-ablation": "--sets generated-dense generated-sparse --rows 250 "
     "--test-rows 50 --seeds 1",

@@ -16,6 +16,7 @@ from experiments.questions import (
     online,
     path_features,
     scaling,
+    several_labels,
     sharding,
     table2,
     theory,
@@ -40,6 +41,7 @@ EXPERIMENTS = {
         memory_budget,
         scaling,
         sharding,
+        several_labels,
         one_against_some_ablation,
     )
 }

@@ -1,0 +1,186 @@
+"""Several labels per row: which loss, and are the probabilities as frequent as they say?
+
+Losses are compared with the plain reference, on training rows of some labels that were held out.
+Probabilities are those of the estimator, on test rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from experiments.bench import Bench
+from experiments.budget import Budget
+from experiments.data.label_lists import ListsTask, load_lists
+from experiments.experiment import Experiment
+from experiments.label_losses import LOSSES, WithLoss
+from experiments.report.figures import look
+from experiments.report.section import Section, by_set, group, percent, values, with_error
+from experiments.statistics import mean_and_error
+from experiments.store import Record, Unit
+from recalltree import OneAgainstSomeClassifier
+from recalltree.metrics import precision_at_k, recall_at_k
+
+SETS: tuple[str, ...] = ("subjects",)
+ESTIMATOR = "estimator"
+#: The reference is slow: it learns rows of so many labels, and so many of them.
+N_LABELS, N_ROWS, N_HELD_OUT = 200, 1_000, 500
+N_BINS = 15
+METRICS = ("P@1", "P@3", "P@5", "R@5")
+
+
+def units(budget: Budget) -> Iterator[Unit]:
+    """Yield the estimator, and every loss with the reference."""
+    for name in budget.sets_or(SETS):
+        for seed in range(budget.seeds):
+            for loss in (ESTIMATOR, *LOSSES):
+                if loss != ESTIMATOR or seed == 0:
+                    yield {"set": name, **budget.size, "loss": loss, "seed": seed}
+
+
+def run(unit: Unit, bench: Bench) -> dict[str, Any]:
+    """Learn once and test."""
+    task = load_lists(unit["set"], bench.places, unit["rows"], unit["test_rows"])
+    if unit["loss"] == ESTIMATOR:
+        return _by_estimator(task)
+    return _by_reference(
+        task.of_labels(N_LABELS, N_ROWS, N_HELD_OUT, unit["seed"]), unit["loss"], unit["seed"]
+    )
+
+
+def _by_estimator(task: ListsTask) -> dict[str, Any]:
+    clf = OneAgainstSomeClassifier().partial_fit(task.X, task.y)
+    k = min(5, len(clf.classes_))
+    found = metrics(task.y_test, clf.predict_topk(task.X_test, k)[0])
+    said = clf.predict_proba(task.X_test, sparse=True).tocoo()
+    ids = {label: i for i, label in enumerate(clf.classes_.tolist())}
+    lists = [{ids[label] for label in row if label in ids} for row in task.y_test]
+    true = [c in lists[r] for r, c in zip(said.row.tolist(), said.col.tolist(), strict=True)]
+    return {"n_train": len(task.y), "n_test": len(lists), **found, **reliability(said.data, true)}
+
+
+def _by_reference(task: ListsTask, loss: str, seed: int) -> dict[str, Any]:
+    model = WithLoss(task.X.shape[1], loss, sparse=True, keys="features", seed=seed)
+    ids = {label: i for i, label in enumerate(sorted({y for row in task.y for y in row}))}
+    for x, row in zip(task.X, task.y, strict=True):
+        model.learn(x, [ids[label] for label in row])
+    said: list[float] = []
+    true: list[bool] = []
+    answers = []
+    for x, row in zip(task.X_test, task.y_test, strict=True):
+        scored = model.scores(x, len(model.classes))
+        scores, candidates = scored.scores(), np.array(scored.candidates)
+        said.extend(model.probabilities_by_themselves(scores))
+        true.extend(np.isin(candidates, [ids.get(label, -1) for label in row]))
+        answers.append(candidates[np.argsort(-scores, kind="stable")][:5])
+    lists = [[ids.get(label, -1) for label in row] for row in task.y_test]
+    return {
+        "n_train": len(task.y),
+        "n_test": len(lists),
+        **metrics(lists, np.array(answers)),
+        **reliability(np.array(said), true),
+    }
+
+
+def metrics(y: Any, answers: np.ndarray) -> dict[str, float]:
+    """Return precision and recall at k."""
+    k = answers.shape[1]
+    precisions = {f"P@{n}": precision_at_k(y, answers[:, :n], min(n, k)) for n in (1, 3, 5)}
+    return {**precisions, "R@5": recall_at_k(y, answers, k)}
+
+
+def reliability(said: np.ndarray, true: Sequence[bool]) -> dict[str, Any]:
+    """Return, for each bin of probabilities, how many there are, what they say and what is true.
+
+    >>> found = reliability(np.array([0.02, 0.04, 0.9]), [False, False, True])
+    >>> found["counts"][0], found["said"][0], found["true"][-2]
+    (2, 0.03, 1.0)
+    >>> round(found["calibration_error"], 4)
+    0.0533
+    """
+    is_true = np.asarray(true, dtype=float)
+    bins = np.minimum((N_BINS * said).astype(int), N_BINS - 1)
+    counts = np.bincount(bins, minlength=N_BINS)
+    sums = [np.bincount(bins, weights=w, minlength=N_BINS) for w in (said, is_true)]
+    of_bins = [np.divide(s, counts, out=np.zeros(N_BINS), where=counts > 0) for s in sums]
+    return {
+        "counts": counts.tolist(),
+        "said": of_bins[0].tolist(),
+        "true": of_bins[1].tolist(),
+        "calibration_error": float(np.abs(sums[0] - sums[1]).sum() / len(said)),
+    }
+
+
+def section(records: Sequence[Record]) -> Section:
+    """Return the section."""
+    page = Section()
+    page.say(
+        f"""Rows are titles, labels are subjects. Losses were compared with the plain reference, on
+        rows of {N_LABELS} labels drawn at random from the training rows; other rows of the same
+        labels were held out. *Calibration error*: how far the marginal probabilities of all
+        candidates are from the shares of them that are labels, in {N_BINS} bins, on average."""
+    )
+    for (name, *_), found in by_set(records).items():
+        cells = group(found, "loss")
+        rows = [[loss, *_cells(cells[(loss,)])] for loss in LOSSES if (loss,) in cells]
+        if rows:
+            first = cells.get(("shared by roots",), found)
+            page.say(
+                f"**{name}**, losses: {first[0]['result']['n_train']:,} rows learned, "
+                f"{first[0]['result']['n_test']:,} held out, {len(first)} seeds."
+            )
+            page.table(["loss", *(f"{m}, %" for m in METRICS), "calibration error, %"], rows)
+        if (ESTIMATOR,) in cells:
+            (record,) = cells[(ESTIMATOR,)]
+            result = record["result"]
+            page.say(
+                f"**{name}**, the estimator with its defaults, {result['n_train']:,} rows learned "
+                f"in one pass, {result['n_test']:,} test rows: "
+                + ", ".join(f"{m} {percent(result[m])}%" for m in METRICS)
+                + f"; calibration error {percent(result['calibration_error'], 2)}%."
+            )
+            page.figure(
+                f"several-labels-{name}-{result['n_train']}",
+                f"Marginal probabilities on {name}, and how often they are right",
+                partial(draw, result=result),
+            )
+            page.answer(
+                "Are marginal probabilities of labels calibrated?",
+                "yes" if result["calibration_error"] < 0.01 else "in part",
+                f"{name}: expected calibration error {percent(result['calibration_error'], 2)}%",
+            )
+    return page
+
+
+def _cells(found: Sequence[Record]) -> list[str]:
+    return [
+        *(with_error(mean_and_error(values(found, metric))) for metric in METRICS),
+        with_error(mean_and_error(values(found, "calibration_error")), digits=2),
+    ]
+
+
+def draw(figure: Any, result: dict[str, Any]) -> None:
+    """Draw what is true by what was said, a point for each bin."""
+    axes = figure.subplots()
+    there = [i for i, n in enumerate(result["counts"]) if n > 0]
+    axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8)
+    said, true = ([result[key][i] for i in there] for key in ("said", "true"))
+    axes.plot(said, true, **look(0), label="candidates of test rows")
+    axes.set(xlabel="probability that was said", ylabel="share that were labels")
+    axes.legend()
+
+
+EXPERIMENT = Experiment(
+    name="several-labels",
+    title="Several labels per row",
+    question="Which loss serves precision and recall at k, and are marginal probabilities as "
+    "frequent as they say?",
+    sets=SETS,
+    units=units,
+    run=run,
+    section=section,
+    defaults={"test_rows": None},
+)
