@@ -53,7 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--weightings", nargs="+", choices=("tfidf", "root-idf"), default=["tfidf", "root-idf"])
     names = [*OUR_SETTINGS, *(name for peer in PROGRAMS.values() for name in peer.settings)]
     add("--settings", nargs="+", choices=names, metavar="SETTING", help="; ".join(names))
-    add("--held-out", action="store_true", help="test on every tenth training row, held out")
+    where = "held-out: on every tenth training row, which is held out"
+    add("--test-on", choices=("test", "held-out"), default="test", help=where)
     add("--parameters", type=json.loads, help="JSON object: parameters of recalltree's estimator")
     add("--cache-dir", type=Path, default=datasets.default_cache_dir())
     add("--json", type=Path, help="also write the report here, whenever there is more of it")
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
 
     for name in options.sets:
         whole = label_sets.load(name, options.data_dir, options.cache_dir)
-        whole = whole.hold_out() if options.held_out else whole
+        whole = whole.hold_out() if options.test_on == "held-out" else whole
         whole = whole.head(options.rows, options.test_rows or None)
         for program, weighting, setting, is_slow in turns(options):
             dataset = whole.head(options.slow_rows) if is_slow else whole
