@@ -152,7 +152,7 @@ def in_ray(model: Path, k: int) -> Job:
 
     import recalltree.ray
 
-    ray.init("local", num_cpus=WORKERS + 1, include_dashboard=False, log_to_driver=False)
+    ray.init("local", num_cpus=WORKERS + 2, include_dashboard=False, log_to_driver=False)
     ray.data.DataContext.get_current().enable_progress_bars = False
 
     def job(folder: Path) -> None:
