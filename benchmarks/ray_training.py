@@ -2,14 +2,18 @@
 
 The training rows are written as svmlight text, one file for each worker. Starting Ray and its
 workers is not counted. Times are given on the clock and as CPU time of all processes: on a machine
-with other work, two processes are given more of it than one, and the clock alone says little.
+with other work, two processes are given more of it than one, and the clock alone says little. With
+--without-ray, one process does what the workers would do, one after the other: the CPU time of all
+rows, against that of the longest shard, the merge, and copying and saving models.
 """
 
 from __future__ import annotations
 
 import argparse
+import pickle
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--workers", type=int, default=2)
     add("--rounds", type=int, nargs="+", default=[1, 4], help="merges in the pass")
+    add("--without-ray", action="store_true", help="the parts of one round, in one process")
     add("--repeats", type=int, default=3, help="keep the best of so many, by CPU time")
 
 
 def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Measure all chosen sets, and print a table."""
+    if options.without_ray:
+        return run_without_ray(options)
     import ray
 
     ray.init("local", num_cpus=options.workers, include_dashboard=False, log_to_driver=False)
@@ -53,13 +60,70 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     return content
 
 
+def run_without_ray(options: argparse.Namespace) -> dict[str, Any]:
+    """Measure the parts of one round on all chosen sets, and print a table."""
+    results = []
+    shown = Table()
+    for heading in ("set", "rows", "all s", "longest shard", "merge", "copies", "save", "ratio"):
+        shown.add_column(heading, justify="right")
+    for dataset in study.load_sets(options, ("wikipassage",), ("generated-sparse",)):
+        with tempfile.TemporaryDirectory() as folder:
+            found = parts_of_a_round(dataset, options.workers, Path(folder))
+        results.append(found)
+        shown.add_row(*(v if isinstance(v, str) else report.number(v) for v in found.values()))
+    Console(width=100).print(shown)
+    return study.publish(options, results, time_unit="seconds of CPU", ratio="all / the others")
+
+
+def parts_of_a_round(dataset: datasets.Dataset, n_workers: int, folder: Path) -> dict[str, Any]:
+    write_files(dataset, n_workers, folder)
+    paths = sorted(folder.glob("*.svm"))
+    every, _ = cpu_time(lambda: _learned(dataset, paths))
+    learned = [cpu_time(lambda p=path: _learned(dataset, [p])) for path in paths]
+    models = [model for _, model in learned]
+    merging, merged = cpu_time(lambda: recalltree.merge(models))
+    copies, _ = cpu_time(lambda: pickle.loads(pickle.dumps(merged, 5)))
+    copies *= 2  # the base goes out, models come back
+    saving, _ = cpu_time(lambda: merged.save(folder / "model.rt"))
+    longest = max(seconds for seconds, _ in learned)
+    return {
+        "set": dataset.name,
+        "n_rows": dataset.X_train.shape[0],
+        "all": every,
+        "longest": longest,
+        "merge": merging,
+        "copies": copies,
+        "save": saving,
+        "ratio": every / (longest + merging + copies + saving),
+    }
+
+
+def _learned(dataset: datasets.Dataset, paths: list[Path]) -> Any:
+    clf = recalltree.OneAgainstSomeClassifier(random_state=0)
+    reader = open_rows(paths, n_features=dataset.X_train.shape[1])
+    for _ in learn_from(clf, reader):
+        pass
+    return clf
+
+
+def cpu_time(job: Callable[[], Any]) -> tuple[float, Any]:
+    began = time.process_time()
+    result = job()
+    return time.process_time() - began, result
+
+
+def write_files(dataset: datasets.Dataset, n_workers: int, folder: Path) -> None:
+    """Write the training rows, one file for each worker."""
+    for i, ids in enumerate(np.array_split(np.arange(dataset.X_train.shape[0]), n_workers)):
+        with (folder / f"{i}.svm").open("wb") as file:
+            write_rows(file, dataset.X_train[ids], dataset.y_train[ids], format="svmlight")
+
+
 def measure(
     dataset: datasets.Dataset, options: argparse.Namespace, folder: Path, console: Console
 ) -> list[dict[str, Any]]:
     n_rows = dataset.X_train.shape[0]
-    for i, ids in enumerate(np.array_split(np.arange(n_rows), options.workers)):
-        with (folder / f"{i}.svm").open("wb") as file:
-            write_rows(file, dataset.X_train[ids], dataset.y_train[ids], format="svmlight")
+    write_files(dataset, options.workers, folder)
     found: dict[int, list[dict[str, float]]] = {0: [], **{n: [] for n in options.rounds}}
     for repeat in range(options.repeats + 1):
         console.log(f"{dataset.name}: {repeat} of {options.repeats}")
@@ -87,11 +151,7 @@ def timed(dataset: datasets.Dataset, folder: Path, rounds: int, n_workers: int) 
 def _by_one_process(
     dataset: datasets.Dataset, folder: Path, path: Path, rounds: int, n_workers: int
 ) -> None:
-    clf = recalltree.OneAgainstSomeClassifier(random_state=0)
-    reader = open_rows(f"{folder}/*.svm", n_features=dataset.X_train.shape[1])
-    for _ in learn_from(clf, reader):
-        pass
-    clf.save(path)
+    _learned(dataset, sorted(folder.glob("*.svm"))).save(path)
 
 
 def _by_tasks(
