@@ -37,12 +37,18 @@ class ClearRecallTree(RecallTreeInMiniBatches):
         return super().stops(node, child)
 
 
-def mini_batches(stream):
-    """Yield the rows of one mini-batch after the other, and whether it is the first pass."""
+def mini_batches(stream, smallest=None):
+    """Yield the rows of one mini-batch after the other, and whether it is the first pass.
+
+    Those of a Recall Tree have a 64th of the rows learned before, at most.
+    """
     n = len(stream.X)
     done = 0
     while done < len(stream.order):
-        end = min(done + rows_of_mini_batch(done), (done // n + 1) * n)
+        most = rows_of_mini_batch(done)
+        if smallest is not None:
+            most = min(most, max(smallest, done // 64))
+        end = min(done + most, (done // n + 1) * n)
         yield stream.order[done:end], done < n
         done = end
 
@@ -90,7 +96,7 @@ def assert_predictors_agree(model, reference):
 def run_recall_tree(stream, config, n_threads):
     core = CoreModel(_core, _core.RecallTree, stream, config)
     reference = ClearRecallTree(**core.reference_config())
-    for rows, first_pass in mini_batches(stream):
+    for rows, first_pass in mini_batches(stream, smallest=1):
         core.learn_together(rows, first_pass, n_threads)
         weights = stream.weights[rows]
         reference.learn_mini_batch(stream.X[rows], labels_of(stream, rows), weights, first_pass)

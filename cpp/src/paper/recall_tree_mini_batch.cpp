@@ -16,10 +16,13 @@ std::size_t RecallTree::begin_mini_batch() {
     weights->prepare_owners();
   tree_.root_or_new();
   fit_nodes();
-  if (recall_config_.count_decay <= 0.0) return kLargestMiniBatch;
+  // Routers begin with the first rows: a tree that was far behind them would never become balanced.
+  const auto most = std::clamp<std::uint64_t>(n_examples_ / 64, 1, kLargestMiniBatch);
+  if (recall_config_.count_decay <= 0.0) return most;
   rebase_decay(static_cast<double>(n_examples_));
   // A mini-batch is short against the range of a double.
-  return static_cast<std::size_t>(std::clamp(400.0 * recall_config_.count_decay, 1.0, 1e6));
+  return static_cast<std::size_t>(
+      std::clamp(400.0 * recall_config_.count_decay, 1.0, static_cast<double>(most)));
 }
 
 // --- Phase one: figure 1, and what follows from it
