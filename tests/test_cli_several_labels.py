@@ -1,6 +1,9 @@
 """The command line with rows that have several labels."""
 
+import base64
+import gzip
 import json
+import re
 
 import numpy as np
 import pytest
@@ -197,11 +200,32 @@ def test_what_has_no_meaning_is_said(tmp_path):
     result = run("train", train, "-m", model, "--algorithm", "lom-tree", *lists, exit_code=1)
     assert "learns one label" in result.stderr
     run(*TRAIN, train, "-m", model, *lists)
-    result = run("evaluate", "-m", model, train, "--confused", "3", exit_code=2)
-    assert "rows with one label" in result.stderr
-    result = run("inspect", "-m", model, "--html", "-", train, exit_code=2)
-    assert "--multilabel first" in result.stderr
     one = write(tmp_path / "one.vw", make_rows(100, most=1), "vw")
     run(*TRAIN, one, "-m", model)
     result = run("evaluate", "-m", model, one, "--threshold", "0.3", exit_code=2)
     assert "several labels" in result.stderr
+
+
+@pytest.mark.parametrize("algorithm", ["one-against-some", "recall-tree", "one-against-all"])
+def test_the_page_shows_rows_with_several_labels(algorithm, tmp_path):
+    train = write(tmp_path / "train.vw", make_rows(400), "vw")
+    test = write(tmp_path / "test.vw", make_rows(60, seed=1), "vw")
+    model, page = str(tmp_path / "model.rt"), tmp_path / "report.html"
+    run("train", "-q", train, "-m", model, "--algorithm", algorithm, "--multilabel", "all")
+    result = run("inspect", "-m", model, "--html", str(page), test)
+    assert "the page is in" in result.stderr
+    packed = re.search(r'id="data">([^<]*)</script>', page.read_text(encoding="utf-8"))[1]
+    data = json.loads(gzip.decompress(base64.b64decode(packed)))
+    evaluate = ("evaluate", "-m", model, test, "--json", "--confused", "500")
+    expected = json.loads(run(*evaluate).stdout)
+    assert {"precision@1", "precision@3", "precision@5", "recall@5", "nDCG@5"} < expected.keys()
+    for name, value in expected.items():
+        if name not in ("microseconds_per_row", "n_skipped", "confused"):
+            assert data["evaluation"][name] == value
+    names = data["classes"]["labels"]
+    shown = [(names[p["label"]], names[p["answer"]], p["n_rows"]) for p in data["confused"]]
+    pairs = [(str(p["label"]), str(p["answer"]), p["n_rows"]) for p in expected["confused"]]
+    assert shown == pairs
+    assert sum(bar["n_rows"] for bar in data["lists"]["sizes"]) == 60
+    one = run("inspect", "-m", model, "--html", "-", train, "--multilabel", "first")
+    assert "<!DOCTYPE html>" in one.stdout

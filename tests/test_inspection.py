@@ -15,9 +15,9 @@ from recalltree.inspection import (
     find_class,
     node_table,
     summary,
+    tally,
     tree_text,
 )
-from recalltree.inspection import evaluation as evaluation_module
 from recalltree.inspection.traffic import traffic
 
 TREES = [v for v in VARIANTS if hasattr(type(v), "tree_")]
@@ -193,7 +193,7 @@ def test_labels_that_were_never_learned_are_errors():
 
 
 def test_confusions_are_bounded(monkeypatch):
-    monkeypatch.setattr(evaluation_module, "MAX_PAIRS", 3)
+    monkeypatch.setattr(tally, "MAX_PAIRS", 3)
     X, y = digits(400)
     clf = RecallTreeClassifier(random_state=0).fit(X, y)
     found = Evaluation(clf)

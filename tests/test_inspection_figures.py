@@ -11,9 +11,22 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import recalltree
-from recalltree import LOMTreeClassifier, OneAgainstSomeClassifier, RecallTreeClassifier
-from recalltree.inspection import Evaluation, class_counts, find_class, node_table, summary
+from recalltree import (
+    LOMTreeClassifier,
+    OneAgainstAllClassifier,
+    OneAgainstSomeClassifier,
+    RecallTreeClassifier,
+)
+from recalltree.inspection import (
+    Evaluation,
+    ListEvaluation,
+    class_counts,
+    find_class,
+    node_table,
+    summary,
+)
 from recalltree.inspection.report_data import report_data
+from recalltree.metrics import ndcg_at_k, precision_at_k, recall_at_k
 
 N_FEATURES = 6
 OPTIONS = {
@@ -297,3 +310,132 @@ def test_classes_beyond_the_longest_histogram_are_counted(tmp_path):
         np.testing.assert_array_equal(class_counts(model), np.bincount(labels))
         assert summary(model)["class_frequency"]["min"] == 1
         assert report_data(model, None)["frequency"]["ranks"][-1] == 700
+
+
+# --- rows with several labels -----------------------------------------------------------------
+
+LIST_CLASSIFIERS = [RecallTreeClassifier, OneAgainstAllClassifier, OneAgainstSomeClassifier]
+
+#: "y" and "z" are only ever labels of rows that are not learned.
+lists = st.lists(st.sampled_from("abcdefgh"), max_size=6, unique=True)
+lists_with_unknown = st.lists(st.sampled_from("abcdyz"), max_size=6, unique=True)
+
+
+def check_labels_on_page(page, clf, rows, weights, answers, k):
+    """Hold what the page says of labels to plain counts, by weight."""
+    having, right, replaced, sizes = Counter(), Counter(), Counter(), Counter()
+    for labels, weight, named in zip(rows, weights.tolist(), answers, strict=True):
+        sizes[len(labels)] += 1
+        for label in labels:
+            having[label] += weight
+            right[label] += weight * (label in named)
+        m = len(labels)
+        missing = set(labels) - set(named[:m])
+        wrong = [answer for answer in named[:m] if answer not in labels]
+        if m <= k and len(missing) == len(wrong) == 1 and missing <= set(clf.classes_):
+            replaced[missing.pop(), wrong[0]] += 1
+    names = page["classes"]["labels"]
+    for name, counts in {"rows": having, "right": right}.items():
+        expected = [counts[label] for label in names]
+        assert page["classes"][name] == pytest.approx(expected, rel=1e-4)
+    found = {
+        (names[pair["label"]], names[pair["answer"]]): pair["n_rows"] for pair in page["confused"]
+    }
+    assert found == replaced
+    shown = {bar["from"]: bar["n_rows"] for bar in page["lists"]["sizes"] if bar["n_rows"]}
+    assert shown == sizes
+    return having, right
+
+
+def check_worst_rows(page, evaluation, rows, answers, topk, k):
+    results = {i: ndcg_at_k([rows[i]], topk[[i]], k) for i in range(len(rows)) if rows[i]}
+    order = sorted(results, key=lambda i: (round(results[i], 12), -len(rows[i]), i))
+    names = page["classes"]["labels"]
+    assert [row["row"] for row in page["lists"]["worst"]] == order
+    assert [row["row"] for row in evaluation.worst_rows(3)] == order[:3]
+    for row in page["lists"]["worst"]:
+        i = row["row"]
+        assert row["result"] == pytest.approx(results[i], abs=1e-4)
+        assert row["n_labels"] == len(rows[i])
+        for part, others in ((rows[i], answers[i]), (answers[i], rows[i])):
+            shown = row["labels" if part is rows[i] else "answers"]
+            assert [label["text"] for label in shown] == part
+            assert [label["right"] for label in shown] == [label in others for label in part]
+            places = [names.index(label) if label in names else -1 for label in part]
+            assert [label["place"] for label in shown] == places
+
+
+def check_stops(page, clf, X, rows, weights, compared):
+    """Hold the depths at which rows stop to their routes."""
+    expected = Counter()
+    for i, labels in enumerate(rows):
+        depth = len(clf.explain(X[[i]]).route) - 1
+        share = np.mean([label in compared[i] for label in labels]) if labels else 0
+        has_labels = weights[i] * (len(labels) > 0)
+        for column, value in enumerate((weights[i], has_labels * share, has_labels)):
+            expected[depth, column] += value
+    for depth, found in enumerate(page["evaluation"]["stops"]):
+        plain = [expected[depth, column] for column in range(3)]
+        assert found == pytest.approx(plain, rel=1e-4)
+
+
+@pytest.mark.parametrize("classifier", LIST_CLASSIFIERS)
+@settings(deadline=None, max_examples=25)
+@given(
+    learned=st.lists(lists, min_size=8, max_size=40).filter(lambda rows: sum(map(len, rows)) > 12),
+    rows=st.lists(lists_with_unknown, min_size=8, max_size=30).filter(any),
+    seed=st.integers(0, 100),
+    is_sparse=st.booleans(),
+    storage=st.sampled_from(["memory", "mapped", "compact"]),
+)
+def test_figures_of_lists_are_plain_counts_over_the_rows(
+    classifier, learned, rows, seed, is_sparse, storage
+):
+    rows = [sorted(labels) for labels in rows]
+    random = np.random.default_rng(seed)
+    make = sparse.csr_array if is_sparse else np.asarray
+    options = OPTIONS.get(classifier, {})
+    clf = classifier(random_state=seed, **options).fit(
+        make(random.integers(0, 3, (len(learned), N_FEATURES)).astype(float)), learned
+    )
+    if storage == "mapped":
+        with tempfile.TemporaryDirectory() as folder:
+            clf.save(f"{folder}/model.rt")
+            clf = recalltree.load(f"{folder}/model.rt")
+    elif storage == "compact":
+        clf = clf.compact()
+    X = make(random.integers(0, 3, (len(rows), N_FEATURES)).astype(float))
+    weights = random.choice([0.5, 1.0, 2.0], len(rows))
+    evaluation = ListEvaluation(clf)
+    for part in (slice(0, 7), slice(7, None)):
+        evaluation.update(X[part], rows[part], weights[part])
+    page = report_data(clf, evaluation)
+    k = page["lists"]["k"]
+    scored = clf.candidates(X)
+    compared = [set(clf.classes_[scored[[i]].indices]) for i in range(len(rows))]
+    # predict_topk fills up with classes that were not compared; these are no answers.
+    ranked = zip(clf.predict_topk(X, k)[0].tolist(), compared, strict=True)
+    answers = [[label for label in row if label in known] for row, known in ranked]
+    topk = np.array([[*row, *"-----"][:k] for row in answers])
+
+    found = page["evaluation"]
+    for at in {min(1, k), min(3, k), k}:
+        assert found[f"precision@{at}"] == pytest.approx(precision_at_k(rows, topk, at, weights))
+    assert found[f"recall@{k}"] == pytest.approx(recall_at_k(rows, topk, k, weights))
+    assert found[f"nDCG@{k}"] == pytest.approx(ndcg_at_k(rows, topk, k, weights))
+    having, right = check_labels_on_page(page, clf, rows, weights, answers, k)
+    check_worst_rows(page, evaluation, rows, answers, topk, k)
+    if hasattr(clf, "tree_"):
+        check_stops(page, clf, X, rows, weights, compared)
+    total = sum(having.values())
+    known = sum(having[label] for label in clf.classes_)
+    held = sum(
+        weights[i] * (label in compared[i]) for i, labels in enumerate(rows) for label in labels
+    )
+    shares = {
+        "right": sum(right.values()) / total,
+        "lost_among_candidates": (held - sum(right.values())) / total,
+        "lost_in_routing": (known - held) / total,
+        "unknown_labels": 1 - known / total,
+    }
+    assert page["lists"]["labels"] == pytest.approx(shares, abs=1e-6)

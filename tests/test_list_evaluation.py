@@ -89,3 +89,35 @@ def test_evaluation_changes_nothing(model):
     np.testing.assert_array_equal(clf.predict_proba(X[:20]), before)
     assert isinstance(lists, LabelLists)
     assert lists.tolist() == [labels.tolist() for labels in some_lists(20)]
+
+
+def test_a_class_that_is_learned_later_stays_unknown():
+    X = np.float32(np.repeat(np.eye(4), 10, axis=0))
+    y = [[name] for name in np.repeat(list("abcd"), 10).tolist()]
+    clf = OneAgainstSomeClassifier(random_state=0).partial_fit(X[:30], y[:30])
+    evaluation = ListEvaluation(clf).update(X[:30], y[:30])
+    clf.partial_fit(X[30:], y[30:])
+    evaluation.update(X[30:], y[30:])
+    found = evaluation.as_dict()
+    assert found["unknown_labels"] == 0.25
+    assert found["precision@1"] <= 0.75
+    assert "d" not in [answer for row in evaluation.worst_rows() for answer in row["answers"]]
+    assert [row["labels"] for row in evaluation.worst_rows(10)] == [["d"]] * 10
+
+
+def test_an_answer_stands_for_the_only_label_that_is_missing():
+    X = np.float32(np.repeat(np.eye(4), 30, axis=0))
+    y = [list(labels) for labels in np.repeat(["ab", "ac", "b", "d"], 30).tolist()]
+    clf = OneAgainstSomeClassifier(random_state=0, n_passes=3).fit(X, y)
+    first = [set(row) for row in clf.predict_topk(np.eye(4), 2)[0].tolist()]
+    assert first[:2] == [{"a", "b"}, {"a", "c"}]
+    evaluation = ListEvaluation(clf)
+    evaluation.update(np.eye(4)[:1], [["a", "b"]])  # nothing is missing
+    evaluation.update(np.eye(4)[:1], [["c", "d"]])  # both are
+    evaluation.update(np.eye(4)[:1], [["a", "new"]])  # the model does not know it
+    assert evaluation.most_confused() == []
+    evaluation.update(np.eye(4)[[0, 1, 1]], [["a", "d"], ["d", "a"], ["a", "d"]])
+    assert evaluation.most_confused() == [
+        {"label": "d", "answer": "c", "n_rows": 2},
+        {"label": "d", "answer": "b", "n_rows": 1},
+    ]

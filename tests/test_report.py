@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 from classifiers import digits
 
-from recalltree import LOMTreeClassifier, OneAgainstAllClassifier, RecallTreeClassifier
-from recalltree.inspection import Evaluation, html_report, report_data
+from recalltree import (
+    LOMTreeClassifier,
+    OneAgainstAllClassifier,
+    OneAgainstSomeClassifier,
+    RecallTreeClassifier,
+)
+from recalltree.inspection import Evaluation, ListEvaluation, html_report, report_data
+from recalltree.label_lists import as_label_lists
 
 
 def written(clf, tmp_path, **options):
@@ -104,3 +110,81 @@ def test_stays_small_for_very_many_classes(kind, tmp_path):
 
 def test_an_evaluation_of_no_rows_is_as_good_as_none(tree, tmp_path):
     assert data_of(written(tree, tmp_path, confusion=Evaluation(tree)))["evaluation"] is None
+
+
+# --- rows with several labels -----------------------------------------------------------------
+
+
+def digits_and_parity(n=400):
+    """Return images with two labels each: the digit, and even or odd."""
+    X, y = digits(n)
+    return X, [[f"{digit}", "odd" if digit % 2 else "even"] for digit in y.tolist()]
+
+
+@pytest.mark.parametrize(
+    "kind", [RecallTreeClassifier, OneAgainstAllClassifier, OneAgainstSomeClassifier]
+)
+def test_rows_may_have_several_labels(kind, tmp_path):
+    X, y = digits_and_parity()
+    clf = kind(random_state=0).fit(X[:300], y[:300])
+    lists = as_label_lists(y[300:])
+    confusions = [
+        (X[300:], y[300:]),
+        (X[300:], lists),
+        ListEvaluation(clf).update(X[300:350], lists[:50]).update(X[350:], lists[50:]),
+    ]
+    pages = [data_of(written(clf, tmp_path, confusion=given)) for given in confusions]
+    data = pages[0]
+    for other in pages:
+        del other["evaluation"]["microseconds_per_row"]
+        del other["evaluation"]["stops"]
+        assert other["evaluation"] == pytest.approx(data["evaluation"])
+        for name in ("lists", "confused", "classes"):
+            assert other[name] == data[name]
+    assert data["lists"]["sizes"] == [{"from": 2, "to": 2, "n_rows": 100}]
+    assert data["evaluation"]["precision@1"] > 0.5
+    assert sum(data["classes"]["rows"]) == 200
+    other = kind(random_state=0).fit(X[:300], y[:300])
+    with pytest.raises(ValueError, match="another model"):
+        written(other, tmp_path, confusion=confusions[2])
+
+
+def test_rows_with_one_label_have_no_results_of_lists(tree, tmp_path):
+    assert "lists" not in data_of(written(tree, tmp_path, confusion=digits(50)))
+
+
+def test_a_model_of_single_labels_may_be_shown_rows_with_lists(tmp_path):
+    X, y = digits_and_parity(200)
+    clf = LOMTreeClassifier(random_state=0).fit(X, [labels[0] for labels in y])
+    data = data_of(written(clf, tmp_path, confusion=(X, y)))
+    assert data["evaluation"]["unknown_labels"] == 0.5  # even and odd
+    assert data["lists"]["labels"]["unknown_labels"] == 0.5
+    assert {label["place"] for row in data["lists"]["worst"] for label in row["labels"]} >= {-1}
+
+
+@pytest.mark.parametrize("y", [[[], []], [[], ["never learned"]]], ids=["none", "unknown"])
+def test_rows_without_any_label_that_is_known(y, tmp_path):
+    X, learned = digits_and_parity(100)
+    clf = RecallTreeClassifier(random_state=0).fit(X, learned)
+    data = data_of(written(clf, tmp_path, confusion=(X[:2], y)))
+    assert data["evaluation"]["precision@1"] == 0
+    assert data["confused"] == []
+    assert len(data["lists"]["worst"]) == sum(map(bool, y))
+    assert (data["lists"]["labels"] is None) == (not any(y))
+    assert (data["evaluation"]["candidate_recall"] is None) == (not any(y))
+
+
+def test_a_page_of_many_long_lists_stays_small(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = np.array([f"class {i} {'of a long name ' * 20}" for i in range(2_000)])
+    y = [labels[rng.integers(2_000, size=300)].tolist() for _ in range(400)]
+    X = rng.normal(size=(400, 8)).astype(np.float32)
+    clf = RecallTreeClassifier(random_state=0).fit(X, [row[:1] for row in y])
+    page = written(clf, tmp_path, confusion=(X, y))
+    assert len(page) < 1_000_000
+    data = data_of(page)
+    assert len(data["lists"]["sizes"]) <= 72
+    assert sum(bar["n_rows"] for bar in data["lists"]["sizes"]) == 400
+    worst = data["lists"]["worst"]
+    assert len(worst) == 50
+    assert all(len(row["labels"]) == 40 < row["n_labels"] for row in worst)

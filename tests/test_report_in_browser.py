@@ -11,7 +11,7 @@ from recalltree import (
     OneAgainstSomeClassifier,
     RecallTreeClassifier,
 )
-from recalltree.inspection import find_class, html_report
+from recalltree.inspection import ListEvaluation, find_class, html_report
 from recalltree.inspection.report_data import report_data
 
 HOSTILE = "</script><script>window.attacked = true</script><img src=x onerror='window.attacked=1'>"
@@ -42,16 +42,32 @@ def models():
     return {type(clf): clf.fit(X[:1200], words[:1200]) for clf in estimators}
 
 
+@pytest.fixture(scope="module")
+def models_of_lists():
+    X, y = all_digits()
+    return {
+        kind: kind(random_state=0).fit(X[:1200], with_parity(y[:1200]))
+        for kind in (RecallTreeClassifier, OneAgainstAllClassifier, OneAgainstSomeClassifier)
+    }
+
+
+def with_parity(y):
+    """Return a list of labels for each digit: its word, even or odd; none for 0."""
+    return [[WORDS[digit], "odd" if digit % 2 else "even"] if digit else [] for digit in y]
+
+
 @pytest.fixture
-def open_report(browser, models, tmp_path):
+def open_report(browser, models, models_of_lists, tmp_path):
     """Open the report of a model; in the end nothing may have been complained of."""
     complaints, contexts = [], []
 
-    def opened(kind, with_rows=True, **options):
+    def opened(kind, with_rows=True, with_lists=False, **options):
         X, y = all_digits()
         path = tmp_path / "report.html"
-        confusion = (X[1200:], WORDS[y[1200:]]) if with_rows else None
-        html_report(models[kind], path, confusion=confusion, title="digits & more")
+        labels = with_parity(y[1200:]) if with_lists else WORDS[y[1200:]]
+        confusion = (X[1200:], labels) if with_rows else None
+        clf = (models_of_lists if with_lists else models)[kind]
+        html_report(clf, path, confusion=confusion, title="digits & more")
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
@@ -259,3 +275,76 @@ def test_points_have_the_colours_that_were_chosen(open_report, number):
         return found.size; }"""
     )
     assert (colours == 1) if number == 0 else (colours > 1)
+
+
+# --- rows with several labels -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kind", [RecallTreeClassifier, OneAgainstAllClassifier, OneAgainstSomeClassifier]
+)
+def test_shows_results_of_lists(open_report, models_of_lists, kind):
+    X, y = all_digits()
+    evaluation = ListEvaluation(models_of_lists[kind])
+    evaluation.update(X[1200:], with_parity(y[1200:]))
+    expected = evaluation.as_dict()
+    page = open_report(kind, with_lists=True)
+    titles = set(page.locator(".chart h2").all_inner_texts())
+    assert titles >= {
+        "How good the answers are",
+        "Where labels are lost",
+        "Labels per row",
+        "Labels that are missed most often",
+        "Rows with the worst results",
+    }
+    assert not titles & {"Where answers are lost", "Errors and confused classes"}
+    metrics = page.locator("#list-metrics tr")
+    shown = {
+        row.locator("td").first.inner_text(): float(row.locator("td.number").inner_text()[:-1])
+        for row in metrics.all()
+    }
+    for name in ("precision@1", "precision@3", "precision@5", "recall@5", "nDCG@5"):
+        assert shown[name] == pytest.approx(100 * expected[name], abs=0.051)
+    assert f"{expected['precision@1']:.1%}" in page.inner_text("#facts")
+    assert f"{expected['rows_without_labels']} without any" in page.inner_text("#charts")
+
+    missed = page.locator("#missed-labels tbody tr")
+    rows, right = evaluation.class_results()
+    classes = models_of_lists[kind].classes_.tolist()
+    of_class = {
+        label: [f"{n:,.0f}" for n in (all_rows - found, found, all_rows)]
+        for label, all_rows, found in zip(classes, rows, right, strict=True)
+        if all_rows > found
+    }
+    assert {
+        row.locator(".label").inner_text(): row.locator(".number").all_inner_texts()
+        for row in missed.all()
+    } == of_class
+
+
+def test_a_row_with_a_bad_result_leads_to_its_classes(open_report, models_of_lists):
+    kind = RecallTreeClassifier
+    X, y = all_digits()
+    clf = models_of_lists[kind]
+    labels = with_parity(y[1200:])
+    (worst,) = ListEvaluation(clf).update(X[1200:], labels).worst_rows(1)
+    page = open_report(kind, with_lists=True)
+    row = page.locator("#worst-rows tbody tr").first
+    assert row.locator("td").first.inner_text() == str(worst["row"])
+    lists = row.locator("ul.labels")
+    for place, name in enumerate(("labels", "answers")):
+        assert lists.nth(place).locator("button").all_inner_texts() == worst[name]
+    both = [label for label in worst["labels"] if label in worst["answers"]]
+    assert lists.nth(0).locator("li.right button").all_inner_texts() == both
+    lists.nth(0).locator("button").first.click()
+    assert page.inner_text("#class-title") == worst["labels"][0]
+    details = page.inner_text("#details dl")
+    assert "Of these among the first 5" in details
+    assert "Missed" in details
+
+
+def test_results_of_lists_fit_a_narrow_screen(open_report):
+    page = open_report(
+        RecallTreeClassifier, with_lists=True, viewport={"width": 390, "height": 800}
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

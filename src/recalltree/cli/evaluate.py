@@ -24,7 +24,7 @@ from recalltree.cli.options import (
 from recalltree.cli.progress import Display, Meter
 
 if TYPE_CHECKING:
-    from recalltree.inspection import Evaluation
+    from recalltree.inspection import Evaluation, ListEvaluation
     from recalltree.readers import RowReader
 
 
@@ -50,58 +50,35 @@ def evaluate(
     paths = paths_of(ctx, rows, model)
     clf = load_to_use(model, mmap, n_jobs)
     reader = rows_like_the_models(ctx, clf, paths, values)
-    if reader.has_label_lists:
-        if confused:
-            raise click.UsageError("--confused is for rows with one label.", ctx)
-        found = evaluate_lists(clf, reader, k, threshold, quiet=quiet)
-        found["n_skipped"] = reader.n_skipped
-        if as_json:
-            click.echo(to_json(found))
-        else:
-            write_pairs(_lines_of_lists(found))
-        return
-    if is_given(ctx, "threshold"):
+    if is_given(ctx, "threshold") and not reader.has_label_lists:
         raise click.UsageError("--threshold is for rows with several labels.", ctx)
-    evaluation = evaluate_rows(clf, reader, k, quiet=quiet)
+    evaluation = evaluate_rows(clf, reader, k, threshold, quiet=quiet)
     found = {**evaluation.as_dict(), "n_skipped": reader.n_skipped}
     pairs = evaluation.most_confused(confused)
     if as_json:
         click.echo(to_json({**found, "confused": pairs} if confused else found))
         return
-    write_pairs(_lines(found))
+    write_pairs(_lines_of_lists(found) if reader.has_label_lists else _lines(found))
     if pairs:
         click.echo("\nrows\tlabel\tanswered")
     for pair in pairs:
         click.echo(f"{pair['n_rows']}\t{one_line(pair['label'])}\t{one_line(pair['answer'])}")
 
 
-def evaluate_rows(clf: Any, reader: RowReader, k: int, *, quiet: bool) -> Evaluation:
+def evaluate_rows(
+    clf: Any, reader: RowReader, k: int = 5, threshold: float = 0.5, *, quiet: bool
+) -> Evaluation | ListEvaluation:
     """Return the evaluation of a model on all rows of a reader, with progress shown."""
-    from recalltree.inspection import Evaluation
+    from recalltree.inspection.list_evaluation import evaluation_for
 
-    evaluation = Evaluation(clf, k)
-    _update(evaluation, reader, quiet=quiet)
-    return evaluation
-
-
-def evaluate_lists(
-    clf: Any, reader: RowReader, k: int, threshold: float, *, quiet: bool
-) -> dict[str, Any]:
-    """Return the metrics of a model on all rows of a reader, which have lists of labels."""
-    from recalltree.inspection import ListEvaluation
-
-    evaluation = ListEvaluation(clf, k, threshold)
-    _update(evaluation, reader, quiet=quiet)
-    return evaluation.as_dict()
-
-
-def _update(evaluation: Any, reader: RowReader, *, quiet: bool) -> None:
+    evaluation = evaluation_for(clf, reader.has_label_lists, k, threshold)
     with Display(Meter(reader), quiet=quiet) as display:
         for batch in reader:
             evaluation.update(batch.X, batch.y, batch.sample_weight)
             display.update(evaluation.n_rows)
     if evaluation.n_rows == 0:
         raise ValueError("there are no rows to evaluate.")
+    return evaluation
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -157,7 +134,8 @@ _OPTIONS = [
         type=click.IntRange(min=0),
         default=0,
         metavar="N",
-        help="Also list the N pairs of classes that are confused most often.",
+        help="Also list the N pairs of classes that are confused most often. With several labels, "
+        "of rows of which one label alone is missing.",
     ),
     jobs_option,
     json_option,

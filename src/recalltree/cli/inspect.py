@@ -43,8 +43,8 @@ def inspect(
     """Show what is inside a model.
 
     With --html, a page to explore is written: the tree as a picture, recall, errors over time,
-    candidates, memory, and a box to find classes. ROWS are labelled rows on which the page shows
-    errors and the classes that are confused; it does without.
+    candidates, memory, and a box to find classes. ROWS are labelled rows, with one label or
+    several, on which the page shows errors and the classes that are confused; it does without.
     """
     from recalltree.inspection import find_class, report_page, summary, tree_text
     from recalltree.readers.feature_state import names_in_options
@@ -67,13 +67,7 @@ def inspect(
         evaluation = None
         if rows:
             reader = rows_like_the_models(ctx, clf, list(rows), values)
-            if reader.has_label_lists:
-                raise click.UsageError(
-                    "the page shows answers to rows with one label; pass rows with --multilabel "
-                    "first or refuse, or see `recalltree evaluate`.",
-                    ctx,
-                )
-            evaluation = evaluate_rows(clf, reader, 5, quiet=quiet)
+            evaluation = evaluate_rows(clf, reader, quiet=quiet)
         names = names_in_options(extra_of(clf).get("rows"))
         _write_page(report_page(clf, evaluation, _title(model), names), html, quiet=quiet)
     if not (labels or tree or html):

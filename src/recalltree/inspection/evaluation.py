@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from time import perf_counter
 from typing import Any
 
@@ -10,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
+from recalltree.inspection.tally import Tally
 from recalltree.label_lists import are_label_lists
 from recalltree.labels import as_labels
 from recalltree.validation import check_weights, slice_rows
 
-#: Pairs of (label, answer) that are counted at most; then the rarest are forgotten.
-MAX_PAIRS = 1_000_000
 
-
-class Evaluation:
+class Evaluation(Tally):
     """Errors of a model on rows that come in batches. Nothing is learned.
 
     Parameters
@@ -53,19 +50,9 @@ class Evaluation:
     """
 
     def __init__(self, clf: Any, k: int = 5) -> None:
-        if k < 1:
-            raise ValueError(f"k={k}: it must be 1 or more.")
-        self.clf = clf
-        self.k = min(k, len(clf.classes_))
-        self.n_rows = 0
-        self.confusions: Counter[tuple[int, int]] = Counter()
-        self.stops = np.zeros((0, 2))
-        # A label that is learned from here on stays unknown.
-        self._ids = {label: i for i, label in enumerate(clf.classes_.tolist())}
+        super().__init__(clf, k, n_columns=2)
         # Weights of: all rows, right at 1, right at k, label among the candidates, label known.
         self._sums = dict.fromkeys(("all", "right", "right_at_k", "recalled", "known"), 0.0)
-        self._seconds = 0.0
-        self._by_class = np.zeros((len(clf.classes_), 2))  # weight, of which right
 
     def update(self, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
         """Predict a batch of rows and compare with their labels.
@@ -124,24 +111,10 @@ class Evaluation:
         }
         for name, mask in found.items():
             self._sums[name] += float(weights[mask].sum(dtype=np.float64))
-        for column, mask in enumerate((known, known & right)):
-            np.add.at(self._by_class[:, column], truth[mask], weights[mask])
+        self._add_to_classes(truth[known], right[known], weights[known])
         wrong = known & ~right
-        self.confusions.update(zip(truth[wrong].tolist(), answers[wrong].tolist(), strict=True))
-        if len(self.confusions) > MAX_PAIRS:
-            self.confusions = Counter({p: n for p, n in self.confusions.items() if n > 1})
-        if hasattr(core, "route"):
-            self._add_stops(core.route(rows)[0], recalled, weights)
-
-    def _add_stops(
-        self, indptr: NDArray[Any], recalled: NDArray[np.bool_], weights: NDArray[np.float32]
-    ) -> None:
-        depths = np.diff(indptr) - 1
-        more = int(depths.max(initial=-1)) + 1 - len(self.stops)
-        if more > 0:
-            self.stops = np.vstack([self.stops, np.zeros((more, 2))])
-        np.add.at(self.stops[:, 0], depths, weights)
-        np.add.at(self.stops[:, 1], depths[recalled], weights[recalled])
+        self._add_confusions(truth[wrong], answers[wrong])
+        self._add_stops(core, rows, [weights, weights * recalled])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the results.
@@ -169,25 +142,6 @@ class Evaluation:
             "lost_among_candidates": share["recalled"] - share["right"],
             "microseconds_per_row": 1e6 * self._seconds / self.n_rows if self.n_rows else np.nan,
         }
-
-    def most_confused(self, n: int = 20) -> list[dict[str, Any]]:
-        """Return the pairs of classes that were confused most often, the most frequent first.
-
-        Returns
-        -------
-        list of dict
-            With the keys ``label``, ``answer`` and ``n_rows``.
-        """
-        classes = self.clf.classes_.tolist()
-        ranked = sorted(self.confusions.items(), key=lambda item: (-item[1], item[0]))
-        return [
-            {"label": classes[label], "answer": classes[answer], "n_rows": count}
-            for (label, answer), count in ranked[:n]
-        ]
-
-    def class_results(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the weight of the rows of each class, and of those that were answered right."""
-        return self._by_class[:, 0].copy(), self._by_class[:, 1].copy()
 
 
 def _rank(candidates: Any, truth: NDArray[np.int64]) -> NDArray[np.int64]:

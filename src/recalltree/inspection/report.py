@@ -12,16 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from recalltree.inspection.evaluation import Evaluation
+from recalltree.inspection.list_evaluation import ListEvaluation, evaluation_for
 from recalltree.inspection.report_data import pack, report_data, sha256
+from recalltree.label_lists import are_label_lists
 
 #: Parts of the page's script, in the order in which they are joined.
-_SCRIPTS = ("page", "charts", "tree", "cells", "details", "search", "votes", "sections", "main")
+_SCRIPTS = (
+    *("page", "charts", "tree", "cells", "details", "search", "votes"),
+    *("sections", "lists", "main"),
+)
 
 
 def html_report(
     clf: Any,
     path: str | os.PathLike[str],
-    confusion: Evaluation | tuple[Any, Any] | None = None,
+    confusion: Evaluation | ListEvaluation | tuple[Any, Any] | None = None,
     title: str | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> Path:
@@ -33,6 +38,10 @@ def html_report(
     model with cells a map of the vectors of its classes, on which the classes of a cell stand out.
     For one-against-some over words, a box to type a row or a word in: who votes for what.
 
+    Of rows with several labels it shows precision, recall and nDCG, which labels are missed and
+    which are answered in their place, how many labels rows have, and the rows with the worst
+    results.
+
     The page stays within some megabytes: of a very large model it draws the 20,000 nodes with the
     most examples, lists the 100,000 most frequent classes, has the votes of the 5,000 most frequent
     features, and says so.
@@ -42,9 +51,9 @@ def html_report(
     clf : fitted estimator
     path : path-like
         Where to write the page.
-    confusion : (X, y) or Evaluation, default=None
+    confusion : (X, y), Evaluation or ListEvaluation, default=None
         Labelled rows on which to measure errors and confusions, or an evaluation that was made of
-        the same model. None leaves this part out.
+        the same model. ``y`` may have lists of labels. None leaves this part out.
     title : str, default=None
         Heading of the page; None is the name of the algorithm.
     feature_names : sequence of str, default=None
@@ -76,7 +85,7 @@ def html_report(
 
 def report_page(
     clf: Any,
-    confusion: Evaluation | tuple[Any, Any] | None = None,
+    confusion: Evaluation | ListEvaluation | tuple[Any, Any] | None = None,
     title: str | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> str:
@@ -85,7 +94,7 @@ def report_page(
     Parameters
     ----------
     clf : fitted estimator
-    confusion : (X, y) or Evaluation, default=None
+    confusion : (X, y), Evaluation or ListEvaluation, default=None
     title : str, default=None
     feature_names : sequence of str, default=None
         As of ``html_report``.
@@ -94,14 +103,14 @@ def report_page(
     -------
     str
     """
-    if isinstance(confusion, Evaluation):
+    evaluation: Evaluation | ListEvaluation | None = None
+    if isinstance(confusion, Evaluation | ListEvaluation):
         evaluation = confusion
         if evaluation.clf is not clf:
             raise ValueError("confusion is an evaluation of another model; evaluate this one.")
     elif confusion is not None:
-        evaluation = Evaluation(clf).update(*confusion)
-    else:
-        evaluation = None
+        X, y = confusion
+        evaluation = evaluation_for(clf, are_label_lists(y)).update(X, y)
     data = report_data(clf, evaluation, feature_names)
     return _page(data, title or data["summary"]["algorithm"])
 

@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from recalltree.inspection.class_map import map_data
 from recalltree.inspection.classes import class_counts
 from recalltree.inspection.evaluation import Evaluation
+from recalltree.inspection.list_evaluation import ListEvaluation
+from recalltree.inspection.list_results import list_results
 from recalltree.inspection.nodes import NodeTable, node_table
+from recalltree.inspection.page_values import bars, rounded, shown_text
 from recalltree.inspection.statistics import summary
 from recalltree.inspection.traffic import Traffic, traffic
 from recalltree.inspection.votes import votes_data
@@ -23,7 +26,6 @@ from recalltree.moment import at_one_moment
 
 MAX_NODES = 20_000
 MAX_CLASSES = 100_000
-MAX_LABEL_LENGTH = 120
 #: Candidates that are listed for a node, and how many of all nodes together.
 NODE_CANDIDATES = 20
 ALL_CANDIDATES = 120_000
@@ -31,20 +33,21 @@ ALL_CANDIDATES = 120_000
 CLASS_HOLDERS = 40
 ALL_HOLDERS = 400_000
 MAX_CONFUSED = 500
-MAX_BARS = 72
 FREQUENCY_POINTS = 160
 
 
 @at_one_moment
 def report_data(
-    clf: Any, evaluation: Evaluation | None, feature_names: Sequence[str] | None = None
+    clf: Any,
+    evaluation: Evaluation | ListEvaluation | None,
+    feature_names: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Return what the page shows, as plain lists, strings and numbers.
 
     Parameters
     ----------
     clf : fitted estimator
-    evaluation : Evaluation or None
+    evaluation : Evaluation, ListEvaluation or None
     feature_names : sequence of str, default=None
 
     Returns
@@ -64,11 +67,11 @@ def report_data(
     data: dict[str, Any] = {
         "subtitle": _subtitle(found),
         "summary": found,
-        "curve": {name: _rounded(curve[name]) for name in curve.dtype.names},
+        "curve": {name: rounded(curve[name]) for name in curve.dtype.names},
         "classes": {
             "n_classes": len(clf.classes_),
-            "labels": [_text(label) for label in clf.classes_[shown_classes].tolist()],
-            "counts": None if counts is None else _rounded(counts[shown_classes]),
+            "labels": [shown_text(label) for label in clf.classes_[shown_classes].tolist()],
+            "counts": None if counts is None else rounded(counts[shown_classes]),
         },
         "frequency": _frequency(counts, rows),
         "tree": None,
@@ -78,7 +81,7 @@ def report_data(
     }
     if evaluation is not None and results is not None:
         data |= _errors(evaluation, place_of)
-        data["classes"] |= {name: _rounded(part[shown_classes]) for name, part in results.items()}
+        data["classes"] |= {name: rounded(part[shown_classes]) for name, part in results.items()}
     if nodes is not None:
         max_depth = int(getattr(core, "max_depth_now", nodes.depth.max()))
         flow = traffic(nodes, max_depth)
@@ -111,22 +114,6 @@ def _subtitle(found: dict[str, Any]) -> str:
     )
 
 
-def _text(label: Any) -> str:
-    text = str(label)
-    return text if len(text) <= MAX_LABEL_LENGTH else text[: MAX_LABEL_LENGTH - 1] + "…"
-
-
-def _rounded(values: Any) -> list[Any]:
-    """Return numbers as a list: integers as such, others with five digits."""
-    array = np.asarray(values)
-    if array.dtype.kind in "iub":
-        return array.tolist()
-    return [
-        None if not np.isfinite(v) else int(v) if v == int(v) else float(f"{v:.5g}")
-        for v in array.tolist()
-    ]
-
-
 def _most_frequent(
     counts: NDArray[np.float64] | None, rows: NDArray[np.float64] | None, n_classes: int
 ) -> NDArray[np.int64]:
@@ -146,12 +133,14 @@ def _frequency(
     ranks = np.unique(np.geomspace(1, len(ranked), FREQUENCY_POINTS).round().astype(np.int64))
     return {
         "ranks": ranks.tolist(),
-        "counts": _rounded(ranked[ranks - 1]),
+        "counts": rounded(ranked[ranks - 1]),
         "from": "rows" if counts is None else "examples",
     }
 
 
-def _results(evaluation: Evaluation, n_classes: int) -> dict[str, NDArray[np.float64]]:
+def _results(
+    evaluation: Evaluation | ListEvaluation, n_classes: int
+) -> dict[str, NDArray[np.float64]]:
     """Return rows and right answers by class; classes learned since the evaluation have none."""
     rows, right = evaluation.class_results()
     later = (0, n_classes - len(rows))
@@ -193,7 +182,7 @@ def _tree(
         places = place_of[class_ids[:limit]]
         known = places >= 0
         candidates.append(places[known].tolist())
-        counts.append(_rounded(weights[:limit][known]))
+        counts.append(rounded(weights[:limit][known]))
     bounded = nodes.recall_bound is not None
     colours = [("recall bound" if bounded else "share of right answers", nodes.quality)]
     if bounded:
@@ -211,17 +200,17 @@ def _tree(
         "left": np.where(nodes.left[shown] >= 0, index[nodes.left[shown]], -1).tolist(),
         "right": np.where(nodes.right[shown] >= 0, index[nodes.right[shown]], -1).tolist(),
         "depth": nodes.depth[shown].tolist(),
-        "total": _rounded(nodes.total[shown]),
+        "total": rounded(nodes.total[shown]),
         "n_labels": nodes.n_labels[shown].tolist(),
-        "recall": _rounded(nodes.recall[shown]),
-        "quality": _rounded(nodes.quality[shown]),
-        "arriving": _rounded(flow.arriving[shown]),
-        "stopping": _rounded(flow.stopping[shown]),
+        "recall": rounded(nodes.recall[shown]),
+        "quality": rounded(nodes.quality[shown]),
+        "arriving": rounded(flow.arriving[shown]),
+        "stopping": rounded(flow.stopping[shown]),
         "hidden_below": _hidden_below(nodes, shown).tolist(),
         "n_candidates": np.diff(nodes.indptr)[shown].tolist(),
         "candidates": candidates,
         "counts": counts,
-        "colours": [{"name": name, "values": _rounded(values[shown])} for name, values in colours],
+        "colours": [{"name": name, "values": rounded(values[shown])} for name, values in colours],
     }
 
 
@@ -275,7 +264,7 @@ def _holders(
         "holder_offsets": offsets.tolist(),
         "holders": index[drawn].tolist(),
         "holder_ids": held_by.tolist(),
-        "holder_counts": _rounded(nodes.counts[taken]),
+        "holder_counts": rounded(nodes.counts[taken]),
         "n_holders": (stops - starts).tolist(),
     }
 
@@ -284,25 +273,16 @@ def _candidate_sizes(nodes: NodeTable, flow: Traffic) -> list[dict[str, Any]]:
     """Return how many candidates examples are compared with, and nodes have."""
     sizes = np.diff(nodes.indptr)
     holding = sizes > 0
-    low, high = int(sizes[holding].min()), int(sizes[holding].max())
-    width = -(-(high - low + 1) // MAX_BARS)
-    bins = (sizes[holding] - low) // width
-    n_bins = (high - low) // width + 1
-    share = np.bincount(bins, flow.stopping[holding], minlength=n_bins)
-    of_nodes = np.bincount(bins, minlength=n_bins) / holding.sum()
+    bar, ranges = bars(sizes[holding])
+    share = np.bincount(bar, flow.stopping[holding], minlength=len(ranges))
+    of_nodes = np.bincount(bar, minlength=len(ranges)) / holding.sum()
     return [
-        {
-            "from": low + i * width,
-            "to": min(high, low + (i + 1) * width - 1),
-            "share": float(f"{share[i]:.5g}"),
-            "nodes": float(f"{of_nodes[i]:.5g}"),
-        }
-        for i in range(n_bins)
+        {**span, "share": float(f"{share[i]:.5g}"), "nodes": float(f"{of_nodes[i]:.5g}")}
+        for i, span in enumerate(ranges)
     ]
 
 
-def _errors(evaluation: Evaluation, place_of: NDArray[np.int64]) -> dict[str, Any]:
-    found = evaluation.as_dict()
+def _errors(evaluation: Evaluation | ListEvaluation, place_of: NDArray[np.int64]) -> dict[str, Any]:
     if evaluation.n_rows == 0:
         return {"evaluation": None, "confused": []}
     ranked = sorted(evaluation.confusions.items(), key=lambda item: (-item[1], item[0]))
@@ -311,5 +291,13 @@ def _errors(evaluation: Evaluation, place_of: NDArray[np.int64]) -> dict[str, An
         for (label, answer), count in ranked[:MAX_CONFUSED]
         if place_of[label] >= 0 and place_of[answer] >= 0
     ]
-    stops = [_rounded(row) for row in evaluation.stops]
-    return {"evaluation": {**found, "stops": stops}, "confused": confused}
+    found = {name: _finite(value) for name, value in evaluation.as_dict().items()}
+    stops = [rounded(row) for row in evaluation.stops]
+    data = {"evaluation": {**found, "stops": stops}, "confused": confused}
+    if isinstance(evaluation, ListEvaluation):
+        data["lists"] = list_results(evaluation, place_of)
+    return data
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None

@@ -150,7 +150,7 @@ class Details {
   }
 
   class(c) {
-    const { classes, tree, evaluation } = this.report;
+    const { classes, tree, evaluation, lists } = this.report;
     byId("class-section").hidden = this.box.id !== "class-details";
     this.map?.select(c);
     const from = classes.holder_offsets ? classes.holder_offsets[c] : 0;
@@ -202,9 +202,10 @@ class Details {
         ],
         ["Rows evaluated", evaluation ? count(classes.rows[c]) : null],
         [
-          "Of these answered right",
+          lists ? `Of these among the first ${lists.k}` : "Of these answered right",
           evaluation && classes.rows[c] ? percent(classes.right[c] / classes.rows[c]) : null,
         ],
+        ["Missed", lists ? count(classes.rows[c] - classes.right[c]) : null],
       ]),
       ...(tree
         ? [

@@ -33,8 +33,15 @@ async function main() {
   addFrequency(report);
   const pile = make("div", { class: "pile" });
   if (report.tree) byId("charts").append(pile);
-  addErrors(report, report.tree ? pile : byId("charts"));
-  addMemory(report, report.tree ? pile : byId("charts"));
+  const beside = report.tree ? pile : byId("charts");
+  if (report.lists) addListMetrics(report, beside);
+  else addErrors(report, beside);
+  addMemory(report, beside);
+  if (report.lists) {
+    addLabelsPerRow(report);
+    addMissedLabels(report, details);
+    addWorstRows(report, details);
+  }
   addConfused(report, details);
   addParameters(report);
   setUpTheme(() => {

@@ -11,13 +11,19 @@ function addFacts(report) {
       s.n_classes > s.n_classes_seen ? `${count(s.n_classes)} named` : "",
     ],
     ["Examples", compact(s.n_examples), `${compact(s.n_features)} ${s.storage} features`],
-    e ? ["Error", percent(e["error@1"]), `on ${count(e.n_rows)} rows`] : null,
+    report.lists
+      ? ["Precision@1", percent(e["precision@1"]), `on ${count(e.n_rows)} rows`]
+      : e
+        ? ["Error", percent(e["error@1"]), `on ${count(e.n_rows)} rows`]
+        : null,
     ["Progressive error", percent(s.progressive_error), "predicted, then learned"],
     t && t.recall_bound !== undefined
       ? [
           "Recall",
           percent(e ? e.candidate_recall : t.recall),
-          e ? "label among candidates" : `estimated; bound ${percent(t.recall_bound)}`,
+          e
+            ? `${report.lists ? "labels" : "label"} among candidates`
+            : `estimated; bound ${percent(t.recall_bound)}`,
         ]
       : null,
     t ? ["Nodes", compact(t.n_nodes), `depth ${t.depth}, ${compact(t.n_leaves)} leaves`] : null,
@@ -144,10 +150,11 @@ function addDepths({ summary, evaluation }) {
       colour: series(3),
       dots: true,
     });
+  // Rows may have lists without labels: recall is that of the others.
   if (measured)
     recall.push({
       name: "rows evaluated that ended here",
-      ys: measured.map(([rows, held]) => (rows ? held / rows : null)),
+      ys: measured.map(([rows, held, labelled = rows]) => (labelled ? held / labelled : null)),
       colour: series(1),
       dots: true,
       noLine: true,
@@ -288,7 +295,7 @@ function addErrors({ evaluation: e }, within) {
   );
 }
 
-function addConfused({ confused }, details) {
+function addConfused({ confused, lists }, details) {
   if (!confused.length) return;
   const most = confused[0].n_rows;
   const head = ["label", "answered", "", "rows"].map((name, i) =>
@@ -308,7 +315,10 @@ function addConfused({ confused }, details) {
     );
   addChart(
     "Most confused classes",
-    "Pairs of classes, by how many rows of the first were answered with the second.",
+    lists
+      ? "Pairs of classes, by how many rows miss the first alone and have the second in its " +
+          `place: of m labels, ${lists.k} at most, the first m answers hold all but one.`
+      : "Pairs of classes, by how many rows of the first were answered with the second.",
     make(
       "div",
       { class: "scroll tall" },
