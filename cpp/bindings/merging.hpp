@@ -1,4 +1,4 @@
-// What merging of models leaves to the core: joining lists, ranking them, placing classes in cells.
+// The part of merging that the core does: joining lists, ranking them, placing classes in cells.
 #pragma once
 
 #include <nanobind/nanobind.h>

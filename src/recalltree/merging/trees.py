@@ -91,7 +91,7 @@ def _keep_one_model(
     agreed[:n_base] = True
     is_open = np.zeros(n, dtype=bool)  # whether sides below the node mean the same
     is_open[nodes.numbers[0]] = plan.base["tree.router"] != NONE
-    # What a router has learned: of a merged model, that of the one from which it was taken.
+    # A router's bias says how much it has learned; merging keeps that of one model.
     learned = np.full((len(plan.models), n), -1.0)
     for i, model in enumerate(plan.models):
         router = model["tree.router"]

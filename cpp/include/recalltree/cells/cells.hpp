@@ -51,7 +51,7 @@ class Cells : public CellsPrediction<Cells> {
     ClassVectors::Step step = {};  // of a candidate
   };
   Change teach(const float* x, ClassId y, double gradient, const Lesson& lesson);
-  // Whether the class may have moved to another cell.
+  // The change is there if the class may have moved to another cell.
   Change count(const float* x, ClassId y, double counted);
   void show(ClassId y, Scratch& scratch) {
     if (tree_.holds(y)) redraw(y, scratch);
@@ -90,7 +90,7 @@ class Cells : public CellsPrediction<Cells> {
   void redraw(ClassId y, Scratch& scratch);
   void place(ClassId y, Scratch& scratch);
   void renew(Scratch& scratch);
-  // What class vectors learned from the first rows.
+  // Steps are kept as long as the first rows are, to be made again in `renew`.
   void keep_step(ClassId y, const ClassVectors::Step& step);
   void keep_count(ClassId y, double counted);
 

@@ -74,7 +74,7 @@ class FeatureScale {
         config_.learning_rate / std::sqrt((norm_sum_ + weight * norm) / (weight_sum_ + weight));
     return norm;
   }
-  // What was studied, row by row.
+  // Rows are taken one by one after they were studied.
   void take(const std::vector<Raise>& raises, double weight, double norm) {
     for (const Raise& raise : raises)
       scale_[raise.feature] = std::max(scale_[raise.feature], raise.magnitude);
