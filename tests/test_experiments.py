@@ -23,7 +23,7 @@ from experiments.questions import EXPERIMENTS, choices
 from experiments.questions.bernstein import ALWAYS_DESCEND
 from experiments.report import page
 from experiments.report.figures import write_figure
-from experiments.report.section import FAILS, HOLDS, IN_PART, Finding
+from experiments.report.section import FAILS, HOLDS, IN_PART, Finding, Section
 from experiments.store import RESULTS, Store, canonical
 
 from recalltree import RecallTreeClassifier
@@ -358,12 +358,16 @@ def test_results_of_superseded_budgets_are_not_kept():
     assert Comparison(list(Store("table2", RESULTS))).superseded() == []
 
 
-def test_figures_of_earlier_results_are_removed(tmp_path):
-    (tmp_path / "results").mkdir()
-    old = tmp_path / "results" / "old.svg"
-    old.write_text("<svg/>")
+def test_figures_of_the_page_before_are_removed_and_other_pictures_stay(tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    for name in ("old", "other"):
+        (folder / f"{name}.svg").write_text("<svg/>")
+    section = Section()
+    section.figure("old", "Errors", lambda figure: figure.add_subplot())
+    (tmp_path / "results.md").write_text("\n".join(section.blocks))
     page.write([], tmp_path / "none", tmp_path)
-    assert not old.exists()
+    assert [path.name for path in folder.iterdir()] == ["other.svg"]
 
 
 def test_without_results_the_page_names_the_command():

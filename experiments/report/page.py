@@ -12,6 +12,8 @@ from experiments.report.section import IN_PART, Finding, Section, markdown_table
 from experiments.store import RESULTS, Record, Store
 
 ROOT = Path(__file__).parents[2]
+#: A figure as `Section.figure` shows it.
+FIGURE = re.compile(r"\]\(results/([\w-]+)\.svg\)")
 
 INTRODUCTION = """\
 # Results
@@ -117,15 +119,17 @@ def circumstances(records: Sequence[Record]) -> str:
 def write(
     experiments: Iterable[Experiment], results: Path = RESULTS, docs: Path = ROOT / "docs"
 ) -> Path:
-    """Write the page and its figures; figures of earlier results are removed."""
+    """Write the page and its figures; figures that only the page before showed are removed.
+
+    Other pictures in the folder are not the page's, and stay.
+    """
     text, sections = build(experiments, results)
-    folder = docs / "results"
+    page, folder = docs / "results.md", docs / "results"
     drawings = {name: draw for section in sections for name, draw in section.figures.items()}
-    for old in folder.glob("*.svg"):
-        if old.stem not in drawings:
-            old.unlink()
+    before = page.read_text(encoding="utf-8") if page.exists() else ""
+    for name in set(FIGURE.findall(before)) - drawings.keys():
+        (folder / f"{name}.svg").unlink(missing_ok=True)
     for name, draw in drawings.items():
         write_figure(folder / f"{name}.svg", draw)
-    page = docs / "results.md"
     page.write_text(text, encoding="utf-8")
     return page
