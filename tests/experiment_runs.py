@@ -31,6 +31,8 @@ SHORT_RUNS = {
     "--variants 1x1 2x1 8x3 8x10-mass",
     "several-labels": "--sets topics --rows 700 --test-rows 200 --seeds 1",
     "scaling": "--sets generated-sparse documents --rows 600 --max-classes 1000",
+    "cells-ablation": "--sets generated-dense --rows 250 --test-rows 50 --seeds 1 --variants "
+    "keys re-placement copies AdaGrad",
     "one-against-some-ablation": "--sets generated-dense generated-sparse --rows 250 "
     "--test-rows 50 --seeds 1",
 }

@@ -19,7 +19,7 @@ from experiments.data.catalogue import SETS, Part, Places, load
 from experiments.data.generated import generate_gaussians
 from experiments.data.task import ArrayTask
 from experiments.experiment import Experiment
-from experiments.questions import EXPERIMENTS, choices
+from experiments.questions import EXPERIMENTS, cells_ablation, choices
 from experiments.questions.bernstein import ALWAYS_DESCEND
 from experiments.report import page
 from experiments.report.figures import write_figure
@@ -310,6 +310,29 @@ def test_texts_are_learned_in_order_by_all_methods(done):
         assert curve["examples"] == sorted(curve["examples"])
         assert curve["error"][-1] == pytest.approx(result["progressive_error"], abs=1e-5)
         assert result["n_judged"] == 400
+
+
+def test_variants_of_cells_are_compared_with_the_defaults_row_by_row(done):
+    found = records(done, "cells-ablation")
+    usual = {r["unit"]["kind"]: r["result"] for r in found if r["unit"]["what"] == "defaults"}
+    assert set(usual) == {"estimator", "reference"}
+    differ = dict.fromkeys(usual, 0)
+    for record in found:
+        kind, result = record["unit"]["kind"], record["result"]
+        if record["unit"]["what"] != "defaults":
+            assert result["wrong"] == usual[kind]["wrong"] + result["lost"] - result["won"]
+            differ[kind] += result["lost"] + result["won"]
+    assert all(differ.values())
+
+
+def test_a_change_of_cells_is_called_better_only_if_it_is_beyond_the_noise():
+    def of(lost, won):
+        return cells_ablation.difference([{"result": {"lost": lost, "won": won, "n_test": 1000}}])
+
+    assert of(lost=10, won=40) == ("-3.00 ± 0.70", "better")
+    assert of(lost=40, won=10) == ("+3.00 ± 0.70", "worse")
+    assert of(lost=25, won=30) == ("-0.50 ± 0.74", "within noise")
+    assert of(lost=0, won=0) == ("0.00", "the same")
 
 
 # the page

@@ -6,6 +6,7 @@ The order is that of the page: the paper's experiments, then those about one-aga
 from experiments.questions import (
     ablation,
     bernstein,
+    cells_ablation,
     choices,
     cost,
     drift,
@@ -43,5 +44,6 @@ EXPERIMENTS = {
         sharding,
         several_labels,
         one_against_some_ablation,
+        cells_ablation,
     )
 }

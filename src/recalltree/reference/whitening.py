@@ -7,6 +7,8 @@ import numpy as np
 # Deviations at which features are cut, and the share of a root mean square below which a deviation
 # is rounding.
 CUT, FLAT = 2.0, 1e-5
+# The power of a direction's variance by which it is divided.
+EXPONENT = 0.25
 # Added to every eigenvalue, as a share of their mean.
 RIDGE = 0.01
 # Directions that vary less than this share of the mean are left out. Fewer rows than features leave
@@ -83,7 +85,7 @@ class Whitening:
                 directions.append(np.zeros(d))
                 directions[-1][begin : begin + size] = vector
         mean = np.mean(values)
-        powers = (np.array(values) + RIDGE * mean) ** 0.25
+        powers = (np.array(values) + RIDGE * mean) ** EXPONENT
         varies = np.array(values) > NOTHING * mean
         factors = np.divide(1.0, powers, out=np.zeros(d), where=varies)
         order = np.argsort(-np.array(values), kind="stable")
