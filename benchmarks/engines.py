@@ -20,14 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
 import recalltree
 from benchmarks import datasets, report, study
-from recalltree.arrow import Predictor
 
 ENGINES = ("in-process", "duckdb", "ray", "spark")
 KEEP = {"id": "int64"}
@@ -101,6 +98,9 @@ def measure(
 
 def write_rows(folder: Path, X: Any, n_rows: int) -> None:
     """Write the rows of a matrix, again and again, as eight Parquet files."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     folder.mkdir()
     for part, ids in enumerate(np.array_split(np.arange(n_rows), 8)):
         rows = X[ids % X.shape[0]]
@@ -118,6 +118,10 @@ Job = tuple[Callable[[Path], None], Callable[[], None]]
 
 
 def in_process(model: Path, k: int) -> Job:
+    import pyarrow.parquet as pq
+
+    from recalltree.arrow import Predictor
+
     answer = Predictor(model, k=k, features="x", keep=KEEP)
 
     def job(folder: Path) -> None:
@@ -135,6 +139,9 @@ def in_process(model: Path, k: int) -> Job:
 
 def in_duckdb(model: Path, k: int) -> Job:
     import duckdb
+    import pyarrow as pa
+
+    from recalltree.arrow import Predictor
 
     answer = Predictor(model, k=k, features="x", keep=KEEP, n_jobs=WORKERS)
     connection = duckdb.connect(config={"threads": WORKERS})
@@ -175,6 +182,8 @@ def in_spark(model: Path, k: int) -> Job:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     from pyspark.sql import SparkSession
+
+    from recalltree.arrow import Predictor
 
     answer = Predictor(model, k=k, features="x", keep=KEEP)
     session = (
@@ -233,6 +242,9 @@ sys.stdin.read()
 
 def memory_of_large_model(folder: Path, k: int) -> dict[str, Any]:
     """Return the size of a generated model, and the memory of one process and of four with it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     n_classes, n_features = 4000, 8192
     X = np.random.default_rng(0).normal(size=(n_classes, n_features)).astype(np.float32)
     clf = recalltree.OneAgainstAllClassifier(negative_samples=1, random_state=0)
