@@ -167,7 +167,7 @@ cpp-test: $(VENV)/.package build/.exists
 	$(call cpp_tests,cpp,,,,$(PACKAGE_CORE))
 
 # Of the C++ tests, these have threads.
-THREAD_TESTS := hogwild mini_batches paper_mini_batches thread_team while_learning
+THREAD_TESTS := mini_batches paper_mini_batches thread_team while_learning
 
 # Some kernels randomise addresses more than ThreadSanitizer can bear: then it runs without.
 tsan: $(VENV)/.tools build/.exists
