@@ -1,5 +1,5 @@
-// Several threads learn mini-batches: as well as one thread learns, nothing is lost, and every number of threads
-// predicts alike.
+// Several threads learn mini-batches: about as well as one thread, without losing anything; and any
+// number of threads predicts alike.
 #include <cassert>
 #include <cstdio>
 #include <thread>
