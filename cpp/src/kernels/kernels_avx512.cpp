@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "recalltree/base/intended_race.hpp"
 #include "recalltree/base/types.hpp"
 #include "recalltree/kernels/kernels.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "recalltree/base/intended_race.hpp"
 #include "recalltree/kernels/kernels.hpp"
 #include "recalltree/linear/adagrad.hpp"
 #include "recalltree/linear/dense_scoring.hpp"
@@ -16,9 +15,7 @@ ModelId DenseWeights::add_model() {
   }));
 }
 
-float DenseWeights::bias(ModelId model) const {
-  return bias_ ? relaxed_load(models_[model].bias) : 0.0f;
-}
+float DenseWeights::bias(ModelId model) const { return bias_ ? models_[model].bias : 0.0f; }
 
 void DenseWeights::scores(const ModelId* models, std::size_t n, const Example& x, float* out,
                           Threads) const {
@@ -38,9 +35,9 @@ void DenseWeights::accumulate(const ModelId* models, std::size_t n, const Exampl
     Model& model = models_[models[i]];
     float moved = 0.0f;
     if (bias_ || per_model) {
-      float G = relaxed_load(model.bias_accumulator);
+      float G = model.bias_accumulator;
       steps.bias_r[i] = adagrad(G, weighted_g2[i], 1.0f);
-      relaxed_store(model.bias_accumulator, G);
+      model.bias_accumulator = G;
       if (bias_) moved += steps.bias_r[i];
     }
     moved += per_model ? squares * steps.bias_r[i]
@@ -64,7 +61,7 @@ void DenseWeights::apply(const ModelId* models, std::size_t n, const Example& x,
         kernels().shrink(model.values, model.accumulators, x.dense.data(), shrinkage[i], n_);
       kernels().step(model.values, steps.r.data() + i * n_, h[i], n_);
     }
-    if (bias_) relaxed_store(model.bias, relaxed_load(model.bias) + h[i] * steps.bias_r[i]);
+    if (bias_) model.bias = model.bias + h[i] * steps.bias_r[i];
   }
 }
 
@@ -73,7 +70,7 @@ void DenseWeights::move(ModelId id, const Example& x, float h, float kept) {
   const float* const z = x.dense.data();
   if (kept != 1.0f)
     for (std::size_t j = 0; j < n_; ++j)
-      if (z[j] != 0.0f) relaxed_store(values[j], relaxed_load(values[j]) * kept);
+      if (z[j] != 0.0f) values[j] = values[j] * kept;
   kernels().step(values, z, h, n_);
 }
 

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "recalltree/base/hints.hpp"
-#include "recalltree/base/intended_race.hpp"
 #include "recalltree/linear/sparse_scoring.hpp"
 
 namespace recalltree {
@@ -124,9 +123,9 @@ void SparseWeights::apply(const ModelId* models, std::size_t n, const Example& x
   const auto step = [&](std::size_t i, std::size_t k, float* weight, float r) {
     // The feature may have been moved to more buckets since.
     if (columns[k]->buckets != buckets[k]) weight = columns[k]->find(models[i]);
-    float kept = relaxed_load(*weight);
+    float kept = *weight;
     if (shrinkage[i] > 0.0f) kept *= std::max(0.0f, 1.0f - shrinkage[i] * (r / z[k]));
-    relaxed_store(*weight, kept + h[i] * r);
+    *weight = kept + h[i] * r;
   };
   if (threads == Threads::several) {
     for (std::size_t k = 0; k < m; ++k) {
@@ -146,7 +145,7 @@ void SparseWeights::apply(const ModelId* models, std::size_t n, const Example& x
   for (std::size_t i = 0; bias_ && i < n; ++i) {
     if (weighted_g2[i] == 0.0f) continue;
     Model& model = models_[models[i]];
-    relaxed_store(model.bias, relaxed_load(model.bias) + h[i] * steps.bias_r[i]);
+    model.bias = model.bias + h[i] * steps.bias_r[i];
   }
 }
 

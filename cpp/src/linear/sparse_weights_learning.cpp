@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "recalltree/base/hints.hpp"
-#include "recalltree/base/intended_race.hpp"
 #include "recalltree/linear/adagrad.hpp"
 #include "recalltree/linear/sparse_scoring.hpp"
 #include "recalltree/linear/sparse_weights.hpp"
@@ -27,9 +26,9 @@ void SparseWeights::accumulate_bias(const ModelId* models, std::size_t n, const 
     float gained = moved[i];
     if (bias_) {
       Model& model = models_[models[i]];
-      float G = relaxed_load(model.bias_accumulator);
+      float G = model.bias_accumulator;
       steps.bias_r[i] = adagrad(G, weighted_g2[i], 1.0f);
-      relaxed_store(model.bias_accumulator, G);
+      model.bias_accumulator = G;
       gained += steps.bias_r[i];
     }
     c[i] += gained;
@@ -228,7 +227,7 @@ void SparseWeights::accumulate_by_feature(const ModelId* models, std::size_t n, 
       if (weight == nullptr) weight = add_weight(column, models[i]);
       found.weights_of(steps.first + i)[k] = weight;
       accumulators[i] = column.accumulator(weight);
-      G[i] = relaxed_load(*accumulators[i]);
+      G[i] = *accumulators[i];
     }
     const float z = x.values[k];
     float* const r = steps.r.data() + k * n;
@@ -237,7 +236,7 @@ void SparseWeights::accumulate_by_feature(const ModelId* models, std::size_t n, 
       moved[i] += z * r[i];
     }
     for (std::size_t i = 0; i < n; ++i)
-      if (weighted_g2[i] != 0.0f) relaxed_store(*accumulators[i], G[i]);
+      if (weighted_g2[i] != 0.0f) *accumulators[i] = G[i];
   }
   accumulate_bias(models, n, weighted_g2, steps, moved, c);
 }

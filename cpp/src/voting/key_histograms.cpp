@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "recalltree/base/intended_race.hpp"
 #include "recalltree/voting/ranked_labels.hpp"
 
 namespace recalltree {
@@ -38,7 +37,7 @@ void KeyHistograms::resize(Key& key, std::uint32_t size) {
     if (const std::uint32_t kept = std::min(key.size, size); kept > 0)
       std::memcpy(entries, key.entries, kept * sizeof(Entry));
     if (before > 0) arena_.release(key.entries, before * sizeof(Entry));
-    relaxed_store(key.entries, entries);
+    key.entries = entries;
   }
   key.size = size;
 }

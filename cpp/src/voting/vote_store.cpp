@@ -86,7 +86,7 @@ void VoteStore::prefetch_row(const Rows& rows, std::size_t i) const {
   if (!rules.features_vote) return;
   const auto prefetch_key = [&](std::uint32_t j, float) {
     if (const KeyHistograms::Key* const key = histograms.find(j))
-      prefetch(relaxed_load(key->entries), kReadTogether + 1);
+      prefetch(key->entries, kReadTogether + 1);
   };
   if (rules.n_key_features < rows.n_features)
     rows.visit_between(i, 0, rules.n_key_features, prefetch_key);

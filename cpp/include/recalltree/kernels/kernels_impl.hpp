@@ -12,10 +12,8 @@
 typedef float F16 __attribute__((vector_size(64)));
 typedef std::int32_t I16 __attribute__((vector_size(64)));
 
-RECALLTREE_INTENDED_RACE inline F16 load(const float* p) {
-  return *reinterpret_cast<const F16*>(p);
-}
-RECALLTREE_INTENDED_RACE inline void store(float* p, F16 v) { *reinterpret_cast<F16*>(p) = v; }
+inline F16 load(const float* p) { return *reinterpret_cast<const F16*>(p); }
+inline void store(float* p, F16 v) { *reinterpret_cast<F16*>(p) = v; }
 inline F16 broadcast(float v) { return F16{} + v; }
 inline F16 rsqrt_guess(F16 a) { return (F16)(0x5f375a86 - ((I16)a >> 1)); }
 inline F16 positive_part(F16 v) { return (F16)((I16)v & (v > F16{})); }
@@ -56,12 +54,12 @@ inline F16 operator*(const F16& a, const F16& b) {
   return each([&](std::size_t i) { return a.lane[i] * b.lane[i]; });
 }
 inline F16& operator+=(F16& a, const F16& b) { return a = a + b; }
-RECALLTREE_INTENDED_RACE inline F16 load(const float* p) {
+inline F16 load(const float* p) {
   F16 out;
   for (std::size_t i = 0; i < kLanes; ++i) out.lane[i] = p[i];
   return out;
 }
-RECALLTREE_INTENDED_RACE inline void store(float* p, const F16& v) {
+inline void store(float* p, const F16& v) {
   for (std::size_t i = 0; i < kLanes; ++i) p[i] = v.lane[i];
 }
 inline F16 broadcast(float v) {
@@ -97,16 +95,15 @@ inline F16 rsqrt(F16 a) {
   return y;
 }
 
-RECALLTREE_INTENDED_RACE float dot(const float* a, const float* b, std::size_t n) {
+float dot(const float* a, const float* b, std::size_t n) {
   F16 sum = broadcast(0.0f);
   for (std::size_t i = 0; i < n; i += kLanes) sum += load(a + i) * load(b + i);
   return fold(sum);
 }
 
 template <std::size_t R, std::size_t C>
-RECALLTREE_INTENDED_RACE inline void dot_tile(const float* x, std::size_t x_stride,
-                                              const float* const* w, std::size_t n, float* out,
-                                              std::size_t out_stride) {
+inline void dot_tile(const float* x, std::size_t x_stride, const float* const* w, std::size_t n,
+                     float* out, std::size_t out_stride) {
   F16 sum[R][C];
   for (std::size_t r = 0; r < R; ++r)
     for (std::size_t c = 0; c < C; ++c) sum[r][c] = broadcast(0.0f);
@@ -122,9 +119,8 @@ RECALLTREE_INTENDED_RACE inline void dot_tile(const float* x, std::size_t x_stri
     for (std::size_t c = 0; c < C; ++c) out[r * out_stride + c] = fold(sum[r][c]);
 }
 
-RECALLTREE_INTENDED_RACE void dot_block(const float* x, std::size_t x_stride, std::size_t rows,
-                                        const float* const* w, std::size_t columns, std::size_t n,
-                                        float* out, std::size_t out_stride) {
+void dot_block(const float* x, std::size_t x_stride, std::size_t rows, const float* const* w,
+               std::size_t columns, std::size_t n, float* out, std::size_t out_stride) {
   constexpr std::size_t R = kTileRows, C = kTileColumns;
   std::size_t r = 0;
   for (; r + R <= rows; r += R) {
@@ -143,8 +139,7 @@ RECALLTREE_INTENDED_RACE void dot_block(const float* x, std::size_t x_stride, st
   }
 }
 
-RECALLTREE_INTENDED_RACE float accumulate(float* G, const float* z, float weighted_g2, float* r,
-                                          std::size_t n) {
+float accumulate(float* G, const float* z, float weighted_g2, float* r, std::size_t n) {
   const F16 g2 = broadcast(weighted_g2), offset = broadcast(kAccumulatorOffset);
   F16 sum = broadcast(0.0f);
   for (std::size_t i = 0; i < n; i += kLanes) {
@@ -158,13 +153,12 @@ RECALLTREE_INTENDED_RACE float accumulate(float* G, const float* z, float weight
   return fold(sum);
 }
 
-RECALLTREE_INTENDED_RACE void step(float* w, const float* r, float h, std::size_t n) {
+void step(float* w, const float* r, float h, std::size_t n) {
   const F16 hi = broadcast(h);
   for (std::size_t i = 0; i < n; i += kLanes) store(w + i, load(w + i) + hi * load(r + i));
 }
 
-RECALLTREE_INTENDED_RACE void shrink(float* w, const float* G, const float* z, float shrinkage,
-                                     std::size_t n) {
+void shrink(float* w, const float* G, const float* z, float shrinkage, std::size_t n) {
   const F16 one = broadcast(1.0f), s = broadcast(shrinkage), offset = broadcast(kAccumulatorOffset);
   for (std::size_t i = 0; i < n; i += kLanes) {
     const F16 wi = load(w + i);

@@ -10,7 +10,6 @@
 #include "recalltree/base/config.hpp"
 #include "recalltree/base/example.hpp"
 #include "recalltree/base/hints.hpp"
-#include "recalltree/base/intended_race.hpp"
 #include "recalltree/base/rows.hpp"
 #include "recalltree/kernels/kernels.hpp"
 
@@ -28,8 +27,7 @@ class FeatureScale {
   // The same with scales kept elsewhere.
   static void read(const LearnerConfig& config, const float* scale, const Rows& rows, std::size_t i,
                    Example& out) {
-    normalise(config, rows, i, out,
-              [&](std::uint32_t j, float, std::size_t) { return relaxed_load(scale[j]); });
+    normalise(config, rows, i, out, [&](std::uint32_t j, float, std::size_t) { return scale[j]; });
   }
 
   // The same, after the scales and the mean norm have taken the row into account.
@@ -37,17 +35,17 @@ class FeatureScale {
     out.changes.clear();
     const auto grow = [&](std::uint32_t j, float x, std::size_t at) RECALLTREE_INLINE_LAMBDA {
       float& scale = scale_[j];
-      const float known = relaxed_load(scale), magnitude = std::fabs(x);
+      const float known = scale, magnitude = std::fabs(x);
       if (magnitude <= known) return known;
-      relaxed_store(scale, magnitude);
+      scale = magnitude;
       out.changes.push_back({static_cast<std::uint32_t>(at), known > 0.0f ? x / known : 0.0f});
       return magnitude;
     };
     double norm = 1.0 + normalise(config_, rows, i, out, grow);
-    norm = relaxed_load(norm_sum_) + weight * norm;
-    weight += relaxed_load(weight_sum_);
-    relaxed_store(norm_sum_, norm);
-    relaxed_store(weight_sum_, weight);
+    norm = norm_sum_ + weight * norm;
+    weight += weight_sum_;
+    norm_sum_ = norm;
+    weight_sum_ = weight;
     out.rate = config_.learning_rate / std::sqrt(norm / weight);
   }
 
@@ -85,8 +83,7 @@ class FeatureScale {
   // True if the scales would change if row i were learned.
   bool exceeds(const Rows& rows, std::size_t i) const {
     bool found = false;
-    rows.visit(i,
-               [&](std::uint32_t j, float x) { found |= std::fabs(x) > relaxed_load(scale_[j]); });
+    rows.visit(i, [&](std::uint32_t j, float x) { found |= std::fabs(x) > scale_[j]; });
     return found;
   }
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "recalltree/base/hints.hpp"
-#include "recalltree/base/intended_race.hpp"
 #include "recalltree/base/probing.hpp"
 #include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/types.hpp"
@@ -122,8 +121,7 @@ struct SparseColumn : SparseBuckets {
     for (std::size_t b = 0; b < n_buckets; ++b) {
       const Bucket& bucket = buckets[b];
       for (std::size_t i = 0; i < kSlots && bucket.models_plus_1[i] != 0; ++i)
-        visit(bucket.models_plus_1[i] - 1, relaxed_load(bucket.values[i]),
-              relaxed_load(accumulators()[b].of[i]));
+        visit(bucket.models_plus_1[i] - 1, bucket.values[i], accumulators()[b].of[i]);
     }
   }
 };

@@ -17,13 +17,12 @@
 
 #include "recalltree/base/half.hpp"
 #include "recalltree/base/hints.hpp"
-#include "recalltree/base/intended_race.hpp"
 #include "recalltree/linear/occurrences.hpp"
 #include "recalltree/linear/weights.hpp"
 
 namespace recalltree {
 
-inline float read_weight(const float& weight) { return relaxed_load(weight); }
+inline float read_weight(const float& weight) { return weight; }
 template <class Stored>
 float read_weight(const Stored& weight) {
   return widen(weight);

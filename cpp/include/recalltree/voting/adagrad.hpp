@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "recalltree/base/intended_race.hpp"
-
 namespace recalltree {
 
 // G = kept G + w g^2
 inline double accumulate(float& accumulator, double gradient, double weight, double kept = 1.0) {
-  const auto G =
-      static_cast<float>(kept * relaxed_load(accumulator) + weight * gradient * gradient);
-  relaxed_store(accumulator, G);
+  const auto G = static_cast<float>(kept * accumulator + weight * gradient * gradient);
+  accumulator = G;
   return G;
 }
 
@@ -26,7 +23,7 @@ struct VoteWeight {
     constexpr double kOffset = 0.1;  // keeps the first step finite
     const double root = std::sqrt(accumulate(accumulator, gradient, weight) + kOffset);
     const double step = -rate * weight * gradient / (root * std::sqrt(root));
-    relaxed_store(value, static_cast<float>(std::max(0.0, relaxed_load(value) + step)));
+    value = static_cast<float>(std::max(0.0, value + step));
   }
 };
 
@@ -59,7 +56,7 @@ struct PredictorStep {
   float learn_bias(float& bias, float& accumulator) const {
     const double G = accumulate(accumulator, gradient, weight, kept.steps);
     const double pace = rate * kBiasRate * weight / std::sqrt(G + kOffset);
-    relaxed_store(bias, static_cast<float>(relaxed_load(bias) - pace * gradient));
+    bias = static_cast<float>(bias - pace * gradient);
     return static_cast<float>(G);
   }
 

@@ -12,7 +12,6 @@
 #include "recalltree/base/arena.hpp"
 #include "recalltree/base/fields.hpp"
 #include "recalltree/base/hints.hpp"
-#include "recalltree/base/intended_race.hpp"
 #include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/stable_vector.hpp"
 #include "recalltree/base/types.hpp"
@@ -72,12 +71,7 @@ class ClassPairs {
     Pair& operator[](std::uint32_t slot) { return pairs()[slot]; }
     const Pair& operator[](std::uint32_t slot) const { return pairs()[slot]; }
 
-    // The tags. Needs no lock: where another thread moves the pairs meanwhile, it is of no use, and
-    // no harm.
-    void prefetch_tags() const {
-      const std::uint32_t capacity = relaxed_load(capacity_);
-      recalltree::prefetch(relaxed_load(block_), capacity);
-    }
+    void prefetch_tags() const { recalltree::prefetch(block_, capacity_); }
     // Prefetches a guessed pair. Where nothing was guessed, the tags, which are in the cache.
     void prefetch(std::uint32_t guessed) const {
       const auto tags = reinterpret_cast<std::uintptr_t>(block_);
@@ -163,8 +157,8 @@ void ClassPairs::rebuild(Table& table, std::uint32_t capacity, Keep keep) {
   old.block_ = table.block_;
   old.capacity_ = table.capacity_;
   void* const block = capacity ? arena_.allocate(Table::bytes(capacity)) : nullptr;
-  relaxed_store(table.block_, static_cast<std::byte*>(block));
-  relaxed_store(table.capacity_, capacity);
+  table.block_ = static_cast<std::byte*>(block);
+  table.capacity_ = capacity;
   table.size_ = 0;
   old.visit([&](const Pair& pair, std::uint32_t) {
     if (keep(pair)) table[table.insert(pair.key())] = pair;

@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "recalltree/base/intended_race.hpp"
 #include "recalltree/base/state.hpp"
 #include "recalltree/base/types.hpp"
 #include "recalltree/voting/adagrad.hpp"
@@ -81,7 +80,7 @@ class Marginals {
       constexpr double kRate = 0.3, kOffset = 0.1;
       const double G = accumulate(accumulator, gradient, weight);
       const double step = -kRate * weight * gradient / std::sqrt(G + kOffset);
-      relaxed_store(value, std::max(least, static_cast<float>(relaxed_load(value) + step)));
+      value = std::max(least, static_cast<float>(value + step));
     }
   };
   // visit(candidate, log p, P) for all candidates, of which there is at least one.
@@ -91,7 +90,7 @@ class Marginals {
     double sum = 0.0;
     for (const float score : scores) sum += std::exp(score - largest);
     const double log_sum = largest + std::log(sum);
-    const double a = relaxed_load(slope_.value), b = relaxed_load(offset_.value);
+    const double a = slope_.value, b = offset_.value;
     for (std::size_t c = 0; c < scores.size(); ++c) {
       const double log_p = std::max(kSmallestLog, scores[c] - log_sum);
       visit(c, log_p, 1.0 / (1.0 + std::exp(-a * log_p - b)));

@@ -27,7 +27,7 @@ std::size_t find_ranked(std::span<const Entry> ranked, std::size_t limit, ClassI
   auto at = std::lower_bound(ranked.begin(), ranked.end(), root,
                              [](const Entry& entry, float r) { return entry.root > r; });
   while (at != ranked.end() && at->root == root && !is_label(*at)) ++at;
-  // Another thread may have been between the count and its root.
+  // A root that is not exactly the listed one does not lose the label.
   if (at == ranked.end() || at->root != root)
     at = std::find_if(ranked.begin(), ranked.end(), is_label);
   return static_cast<std::size_t>(at - ranked.begin());
@@ -41,7 +41,7 @@ std::size_t raise_ranked(std::span<Entry> ranked, std::size_t limit, float befor
                          const Entry& raised, AddRoom add_room) {
   std::size_t at = find_ranked<Entry>(ranked, limit, raised.label, before);
   if (at < ranked.size()) {
-    if (raised.root <= ranked[at].root) return 1;  // another thread was quicker
+    if (raised.root <= ranked[at].root) return 1;  // too little for a float
   } else if (at < limit) {
     ranked = add_room();
   } else {

@@ -14,7 +14,6 @@
 #include "recalltree/base/config.hpp"
 #include "recalltree/base/fields.hpp"
 #include "recalltree/base/hints.hpp"
-#include "recalltree/base/intended_race.hpp"
 #include "recalltree/cells/cells.hpp"
 #include "recalltree/linear/dense_weights.hpp"
 #include "recalltree/voting/adagrad.hpp"
@@ -105,19 +104,16 @@ class VoteStore {
 
   // For prediction.
   std::size_t n_classes() const { return class_terms.size(); }
-  double examples() const { return relaxed_load(examples_); }
+  double examples() const { return examples_; }
   double decay_unit() const { return decay_unit_after(0); }
   // When so many more examples have been counted.
   double decay_unit_after(std::size_t more) const {
     return rules.decay_unit(static_cast<double>(n_counted_ + more), decay_origin_);
   }
-  VoteScales scales() const {
-    return {relaxed_load(affinity_scale.value), relaxed_load(share_scale.value),
-            relaxed_load(node_scale.value)};
-  }
+  VoteScales scales() const { return {affinity_scale.value, share_scale.value, node_scale.value}; }
   ClassTerms terms(ClassId y) const {
     const ClassTerms& terms = class_terms[y];
-    return {relaxed_load(terms.inverse_norm), relaxed_load(terms.bias)};
+    return {terms.inverse_norm, terms.bias};
   }
   ClassCounts counts_of(ClassId y) const {
     const ClassSums& sums = class_sums[y];
@@ -129,7 +125,7 @@ class VoteStore {
   void find_key(ActiveKey& key) const { key.histogram = histograms.find(key.key); }
   KeyCounts counts_of(const ActiveKey& key) const {
     if (key.histogram == nullptr) return {};
-    return {relaxed_load(key.histogram->examples), relaxed_load(key.histogram->weight.value)};
+    return {key.histogram->examples, key.histogram->weight.value};
   }
   template <class Use>
   void with_entries(const ActiveKey& key, Threads threads, Use use) const;
@@ -152,8 +148,7 @@ class VoteStore {
   // What the histograms of a row begin with.
   void prefetch_row(const Rows& rows, std::size_t i) const;
   void prefetch_entries(const ActiveKey& key, std::size_t begin, std::size_t end) const {
-    if (key.histogram != nullptr)
-      prefetch(relaxed_load(key.histogram->entries) + begin, end - begin);
+    if (key.histogram != nullptr) prefetch(key.histogram->entries + begin, end - begin);
   }
   void prepare_for(std::size_t) const {}
   void prefetch_class(ClassId y) const { prefetch(&pairs[y]); }
