@@ -30,8 +30,7 @@ from benchmarks.peer_programs import DEFAULTS
 from benchmarks.weighting import WEIGHTINGS
 
 OURS = "recalltree"
-#: Parameters beside one pass in the rows' order; those of several passes were chosen on rows held
-#: out of the training rows.
+#: Parameters beside one pass in the rows' order.
 OUR_SETTINGS: dict[str, dict[str, Any]] = {
     DEFAULTS: {},
     "two passes": {"n_passes": 2, "shuffle": True},

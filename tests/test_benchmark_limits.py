@@ -97,7 +97,7 @@ def test_threads_are_compared_and_reported(tmp_path, capsys):
             assert two["ratios"][phase] == pytest.approx(one[phase] / two[phase])
         assert one["error_points"] == 0.0
         assert abs(two["error_points"]) < 5  # of 3,000 rows
-        assert two["error"] == three["error"] < 0.5
+        assert two["error"] == three["error"] < 0.8
         assert not two["errors_differ"]
     assert "generated-dense | lom-tree | 1 |" in table.read_text()
     assert "generated-dense" in capsys.readouterr().out
