@@ -12,7 +12,7 @@
 
 namespace recalltree {
 
-// What a row of a mini-batch teaches: its own class and the negatives drawn for it.
+// Lesson of a row in a mini-batch: its own class and the negatives drawn for it.
 struct OneAgainstAllNotes {
   Example x;
   ExampleColumns columns;
@@ -60,8 +60,8 @@ class OneAgainstAll final : public OneAgainstAllPrediction<OneAgainstAll, Learne
                    ThreadTeam& threads);
   void learn_block(std::size_t begin, std::size_t end, Chunk& chunk, std::vector<Best>& best,
                    OneAgainstAllWorkspace& ws);
-  // What predict would have said of every few examples, as it takes every class: so few that this
-  // does not dominate.
+  // Predicts every so many examples, for the progressive error. Prediction takes every class, and
+  // is rare enough not to dominate.
   void predict_sometimes(const Rows& rows, std::size_t i, std::uint64_t example, Labels labels,
                          double weight, OneAgainstAllWorkspace& ws) const;
   void sample_negatives(std::uint64_t example, Labels labels, OneAgainstAllWorkspace& ws) const;

@@ -123,7 +123,7 @@ class KeyForest : public KeyForestPrediction<KeyForest> {
   // Makes the routers that learn, and the children that come next; notes where the example arrives:
   // on the way and at these children.
   void arrive(RowNotes& notes);
-  // What an example teaches a router, which sees it as x.
+  // Applies a lesson of an example to its router, which sees the example as x.
   void teach(const RouterLesson& lesson, const Example& x, const LinearLearner& learner,
              LinearLearner::Workspace& ws);
   // Counts the example at a node that is a key: first for the label, then for the node.

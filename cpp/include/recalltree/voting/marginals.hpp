@@ -30,7 +30,7 @@ class Marginals {
  public:
   static constexpr const char* kName = "marginals";
 
-  // Whether the model has learned lists of labels.
+  // True once the model has learned lists of labels.
   bool are_known() const { return known_; }
   void begin() { known_ = true; }
   std::pair<float, float> numbers() const { return {slope_.value, offset_.value}; }

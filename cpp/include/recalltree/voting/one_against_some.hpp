@@ -12,8 +12,8 @@
 // a weight u_k of its own; the second says how much of a feature is the class's. A, S, B, u, w and
 // b are learned by a softmax over the candidates.
 //
-// What is known is in the VoteStore, prediction in OneAgainstSomePrediction, learning here; a
-// MemoryBudget keeps what is known within its bytes.
+// VoteStore holds the knowledge, OneAgainstSomePrediction predicts, this class learns, and
+// MemoryBudget keeps the store within its bytes.
 #pragma once
 
 #include <span>
@@ -86,14 +86,14 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
     Studied studied() { return {notes, x, features, row.data(), whitened.data(), labels, weight}; }
   };
 
-  // What row i teaches, which is at a place in a mini-batch. Nothing is changed.
+  // Notes the lessons of row i, which is at a place in a mini-batch. Nothing is changed.
   void study_row(const Rows& rows, std::size_t i, Labels labels, double weight, std::size_t place,
                  VotingWorkspace& ws) const;
   // Row i as it is learned: on later passes without some features.
   void read(const Rows& rows, std::size_t i, Labels labels, std::uint64_t n_before,
             VotingWorkspace& ws) const;
   LeaveOut leave_out(Labels labels, VotingWorkspace& ws) const;
-  // What a label knows of the keys, the example left out. Returns its inverse norm.
+  // Roots of a label's counts of the keys, without the example. Returns the label's inverse norm.
   float leave_out_of(ClassId y, float* roots, const VotingWorkspace& ws) const;
   void count_progress(Labels labels, double weight, VotingWorkspace& ws) const;
   // Finds the example's labels among the candidates. They become candidates if they are not.
@@ -106,7 +106,7 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   void find_vote_gradients(VotingWorkspace& ws) const;
   void find_feature_gradients(VotingWorkspace& ws) const;
 
-  // What an example teaches a candidate that is wrong enough, and a label, which is counted, too.
+  // Teach a candidate that is wrong enough, and a label, which is counted, too.
   void teach_lesson(const Studied& x, std::size_t lesson, Work& work);
   void begin_labels(RowNotes& notes) const;  // before the first of them
   void teach_label(const Studied& x, std::size_t label, Work& work);
@@ -133,7 +133,7 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   double added(const RowNotes& notes) const { return first_pass_ ? notes.counted : 0.0; }
   PredictorStep step_of(double gradient, const Studied& x) const;
   bool drops_features() const { return !first_pass_ && dropout_.is_on(); }
-  // Whether a class is wrong enough to learn.
+  // Small gradients are not worth a step.
   bool is_lesson(double gradient) const;
 
   OneAgainstSomeConfig given_;

@@ -1,5 +1,5 @@
-// What one-against-some knows: histograms of keys, pairs of classes and keys, trees, classes, and
-// how much their votes count. It answers what prediction asks (voting.hpp), and learners change it.
+// Knowledge of one-against-some: histograms of keys, pairs of classes and keys, trees, classes, and
+// how much their votes count. Prediction asks it (voting.hpp), learners change it.
 #pragma once
 
 #include <cmath>
@@ -59,7 +59,7 @@ struct ClassCounts {
   float bias_accumulator;
 };
 
-// What ranking needs of a class follows from the sum of its counts.
+// Ranking needs this of a class, from the sum of its counts.
 inline float inverse_norm_of(double count) {
   return count > 0.0 ? static_cast<float>(1.0 / std::sqrt(count)) : 0.0f;
 }
@@ -145,7 +145,7 @@ class VoteStore {
       visit(pair.key(), pair.count, pair.weight, pair.accumulator);
     });
   }
-  // What the histograms of a row begin with.
+  // Prefetches the beginnings of a row's histograms.
   void prefetch_row(const Rows& rows, std::size_t i) const;
   void prefetch_entries(const ActiveKey& key, std::size_t begin, std::size_t end) const {
     if (key.histogram != nullptr) prefetch(key.histogram->entries + begin, end - begin);
@@ -184,12 +184,12 @@ void VoteStore::visit_frequent(Threads threads, Visit visit) const {
     if (visit(entry.label)) return;
 }
 
-// What may be there is told to memory, and read when all has been told.
+// Guesses where pairs are and prefetches them; all are on their way before the first is read.
 RECALLTREE_INLINE PairGuess* VoteStore::find_pairs(ClassId y, std::span<const AskedKey> keys,
                                                    Threads threads, PairGuess* found) const {
   const ClassPairs::Table& table = pairs[y];
   SpinLock::Guard guard(table.lock, threads);
-  // Whether a class has met a key cannot be foreseen, so that nothing branches on it.
+  // A branch on whether a class has met a key would be mispredicted often, so there is none.
   for (std::uint32_t k = 0; k < keys.size(); ++k) {
     const std::uint32_t slot = table.guess(keys[k].key);
     *found = {k, slot};

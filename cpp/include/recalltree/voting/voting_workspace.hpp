@@ -134,7 +134,7 @@ struct WhitenedRows {
   bool is_empty() const { return next == n; }
 };
 
-// What an example teaches: noted while it is studied, applied afterwards.
+// Lessons of an example: noted while it is studied, applied afterwards.
 struct RowNotes {
   double counted = 0.0;            // its weight in growing units
   double rate = 0.0;               // of its steps
