@@ -192,7 +192,8 @@ def test_a_trained_project_suggests_subjects(trained, test):
     assert found[3] > 0.3 > list(found.values())[5]
     scores = trained.scores("words", test)
     assert scores["NDCG"] > 0.9
-    assert trained.scores("words", test, "-j", "2") == scores
+    # Two processes add up in another order.
+    assert trained.scores("words", test, "-j", "2") == pytest.approx(scores)
 
 
 def test_the_program_finds_the_backend_by_its_configuration(trained):

@@ -95,7 +95,7 @@ def test_shared_parameters_are_described_alike():
         for name in inspect.signature(CLASSIFIERS[1]).parameters
         if name not in ("negative_samples", "random_state", "n_jobs")
     }
-    assert len(shared) == 8
+    assert len(shared) == 9
     for classifier in CLASSIFIERS:
         # One may have more to say about a parameter, and may not have all of them.
         for name in shared.keys() & inspect.signature(classifier).parameters:

@@ -135,7 +135,8 @@ class RowReader:
         self._looked_for_commas = True
         if self._options.format not in _COMMAS_SEPARATE or batch.y.dtype != object:
             return
-        found = next((label for label in batch.y.tolist() if "," in label), None)
+        texts = (label for label in batch.y.tolist() if isinstance(label, str))
+        found = next((label for label in texts if "," in label), None)
         if found is not None:
             warnings.warn(
                 f"the label {found!r} has a comma and is one label; for several labels per row "
