@@ -2,11 +2,10 @@
 // Built with RECALLTREE_SANITIZE=thread this shows that no two threads touch the same memory.
 #include <cassert>
 #include <cstdio>
-#include <cstring>
-#include <string>
 #include <vector>
 
 #include "class_data.hpp"
+#include "equal_states.hpp"
 #include "recalltree/paper/lom_tree.hpp"
 #include "recalltree/paper/one_against_all.hpp"
 #include "recalltree/paper/recall_tree.hpp"
@@ -16,23 +15,6 @@ using namespace recalltree;
 namespace {
 
 constexpr std::size_t kRows = 1200, kFeatures = 24, kClasses = 40;
-
-// Bytes of each kind of array.
-std::size_t element_size(char kind) {
-  return kind == 'd' || kind == 'Q' ? 8 : kind == 'f' || kind == 'I' ? 4 : kind == 'B' ? 1 : 2;
-}
-
-void check_equal(const State& a, const State& b) {
-  assert(a.arrays.size() == b.arrays.size());
-  for (const auto& [name, array] : a.arrays) {
-    const Array& other = b.array(name);
-    const bool same = array.size == other.size &&
-                      (array.size == 0 || std::memcmp(array.data, other.data,
-                                                      array.size * element_size(array.kind)) == 0);
-    if (!same) std::printf("%s differs\n", name.c_str());
-    assert(same);
-  }
-}
 
 // Two passes; slices end where mini-batches do.
 template <class Model, class Config>
