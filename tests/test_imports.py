@@ -63,10 +63,12 @@ def test_version_is_the_installed_one():
 
 
 #: Packages that take long to import.
-HEAVY = ("sklearn", "scipy", "pandas", "pyarrow", "rich", "matplotlib")
+HEAVY = ("numpy", "sklearn", "scipy", "pandas", "pyarrow", "rich", "matplotlib")
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["train", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["train", "--help"], ["completion", "bash"]]
+)
 def test_help_and_version_import_nothing_that_takes_long(arguments):
     loaded = run(f"""
         import sys

@@ -1,6 +1,5 @@
 """Online classification among very many classes, with work that does not grow with their number."""
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from recalltree import _core
@@ -11,7 +10,7 @@ if TYPE_CHECKING:
     from recalltree.estimators import *  # noqa: F403
     from recalltree.merging import merge as merge
 
-__version__ = version("recalltree")
+    __version__: str
 
 # The classifiers stand on scikit-learn, which takes a second to import.
 _lazy = lazy_names(__name__, {"hybrid": "dense_block", "merge": "merging"}, rest="estimators")
@@ -20,6 +19,10 @@ _lazy = lazy_names(__name__, {"hybrid": "dense_block", "merge": "merging"}, rest
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return sorted([*_lazy("estimators").__all__, "__version__", "hybrid", "merge", "simd"])
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return globals().setdefault(name, version("recalltree"))
     return _lazy(name)
 
 

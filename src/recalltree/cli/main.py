@@ -9,7 +9,6 @@ from typing import IO, Any
 import click
 from click.shell_completion import get_completion_class
 
-import recalltree
 from recalltree.cli.evaluate import evaluate_command
 from recalltree.cli.explain import explain_command
 from recalltree.cli.inspect import inspect_command
@@ -58,7 +57,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(recalltree.__version__, prog_name="recalltree")
+@click.version_option(package_name="recalltree", prog_name="recalltree")
 @click.option("--debug", is_flag=True, help="Show where an error came from.")
 def cli(debug: bool) -> None:
     """Classify among very many classes, with work that does not grow with their number.

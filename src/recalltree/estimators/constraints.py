@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from recalltree.parameters import Parameter, Range, Table
+from recalltree.parameters import Parameter, Range, Table, TypeOf
 
 
 def constraints_of(table: Table) -> dict[str, list[Any]]:
@@ -30,6 +30,8 @@ def _constraints(parameter: Parameter) -> list[Any]:
     for allowed in parameter.allowed:
         if isinstance(allowed, Range):
             found.append(_interval(allowed))
+        elif isinstance(allowed, TypeOf):
+            found.append(allowed.load())
         elif allowed is None or isinstance(allowed, type):
             found.append(allowed)
     return found

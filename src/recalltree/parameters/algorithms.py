@@ -7,10 +7,8 @@ the command line.
 
 from __future__ import annotations
 
-import numpy as np
-
 from recalltree.losses import LOSSES
-from recalltree.parameters.parameter import Parameter, Range, make_table
+from recalltree.parameters.parameter import Parameter, Range, TypeOf, make_table
 
 #: How many features X may have: a model keeps the range of each, 4 bytes, sparse or not.
 MAX_FEATURES = 2**29
@@ -61,17 +59,15 @@ _COMMON = (
         "n_jobs",
         None,
         (None, Range(int, 1), Range(int, None, -1)),
-        "Threads; -1 is all cores. Predictions do not depend on it. Of one-against-some, the model "
-        "is the same, to the bit, for every number above one. Where several threads learn a Recall "
-        "Tree, they write the same weights without waiting for each other, so learning is not "
-        "reproducible to the bit. LOMTree always learns with one thread; one-against-all without "
-        "negative samples is always reproducible.",
+        "Threads; -1 is all cores. Predictions do not depend on it. Several threads learn the same "
+        "model, to the bit, whatever their number, but not quite the model of one. LOMTree, and "
+        "the Recall Tree with path interactions, always learn with one.",
         none_is="1",
     ),
     Parameter(
         "random_state",
         None,
-        (None, Range(int, 0, 2**32 - 1), np.random.RandomState),
+        (None, Range(int, 0, 2**32 - 1), TypeOf("numpy.random", "RandomState")),
         "Seed of what is random, if anything is: a number.",
     ),
     Parameter(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 
@@ -39,6 +40,26 @@ class Range:
         too_low = low is not None and (value < low or (self.low_open and value == low))
         too_high = high is not None and (value > high or (self.high_open and value == high))
         return not (too_low or too_high)
+
+
+@dataclass(frozen=True)
+class TypeOf:
+    """A type of another package, which is imported only where a value is checked.
+
+    Examples
+    --------
+    >>> from recalltree.parameters import TypeOf
+    >>> TypeOf("fractions", "Fraction").load()
+    <class 'fractions.Fraction'>
+    """
+
+    module: str
+    name: str
+
+    def load(self) -> type:
+        """Import the type."""
+        loaded: type = getattr(import_module(self.module), self.name)
+        return loaded
 
 
 @dataclass(frozen=True)
