@@ -25,6 +25,7 @@ from benchmarks import (
     ray_training,
     report,
     study,
+    tables,
     threads,
     vowpal,
 )
@@ -44,6 +45,7 @@ STUDIES = {
     "peers": peers,
     "picture": picture,
     "ray-training": ray_training,
+    "tables": tables,
     "threads": threads,
 }
 

@@ -7,17 +7,17 @@ reader's page, light or dark.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-RESULTS = Path(__file__).parent / "results"
+from benchmarks.stored import OURS
+from benchmarks.tables import SETS
+
 PICTURE = Path(__file__).parents[1] / "docs" / "results" / "error-and-time.svg"
 
 # Size of a panel's axes and where they begin, in pixels.
@@ -37,7 +37,7 @@ text { font: 12px system-ui, sans-serif; fill: #24292f }
 
 @dataclass(frozen=True)
 class Point:
-    """A program's error in per cent and microseconds to predict a row."""
+    """A program's error in per cent and time to predict a row, as a multiple of ours."""
 
     name: str
     error: float
@@ -65,64 +65,49 @@ class Panel:
         return HEIGHT * (high - error) / (high - low)
 
 
-def load(name: str) -> list[dict[str, Any]]:
-    return json.loads((RESULTS / f"{name}.json").read_text())["results"]
+#: Names on the picture, where they are shorter than in the tables; those left of their points.
+SHORT = {
+    "class means, all compared (BLAS)": "class means, BLAS",
+    "hnswlib over class means, ef = 24": "hnswlib, ef = 24",
+    "hnswlib over class means, ef = 100": "hnswlib, ef = 100",
+    "faiss over class means, HNSW": "faiss HNSW",
+    "full softmax in PyTorch": "full softmax",
+    "Vowpal Wabbit, `--recall_tree`": "Vowpal Wabbit's Recall Tree",
+}
+ON_TEXT = (OURS, "omikuji", "PECOS", "napkinXC", "fastText", "Vowpal Wabbit, `--recall_tree`")
+ON_EMBEDDINGS = (OURS, *SHORT)
+LEFT_OF_POINT = frozenset({"omikuji", "class means, BLAS", "faiss HNSW"})
+
+
+def points(name: str, shown: Sequence[str]) -> list[Point]:
+    """Return the methods of a set that are shown, as in the tables."""
+    chosen = [method for method in SETS[name].methods() if method.name in shown]
+    return [
+        Point(
+            SHORT.get(method.name, method.name),
+            method.error,
+            method.times_predict,
+            ours=method.is_ours,
+            label_left=SHORT.get(method.name, method.name) in LEFT_OF_POINT,
+        )
+        for method in chosen
+    ]
 
 
 def text_panel() -> Panel:
-    """Return the programs of the text, each with its defaults and best weighting."""
-    names = {"pecos": "PECOS", "omikuji": "omikuji", "napkinxc": "napkinXC", "fasttext": "fastText"}
-    best: dict[str, dict[str, Any]] = {}
-    for result in load("peers-webdirectory"):
-        kept = best.setdefault(result["program"], result)
-        if result["error"] < kept["error"]:
-            best[result["program"]] = result
-    points = [
-        Point(
-            names.get(program, "OneAgainstSomeClassifier"),
-            100 * result["error"],
-            result["predict"]["cpu"],
-            ours=program == "recalltree",
-            label_left=program == "omikuji",
-        )
-        for program, result in best.items()
-    ]
-    return Panel("Text, 11,156 classes: test error", points, (10, 4000), (55, 100), 10)
+    found = points("webdirectory", ON_TEXT)
+    return Panel("Text, 11,156 classes: test error", found, (0.5, 200), (55, 100), 10)
 
 
 def embeddings_panel() -> Panel:
-    """Return the programs of the embeddings, each with its better weighting."""
-    names = {
-        "recalltree": "OneAgainstSomeClassifier",
-        "class means, BLAS": "class means, BLAS",
-        "hnswlib, means, ef=24": "hnswlib, ef = 24",
-        "hnswlib, means, ef=100": "hnswlib, ef = 100",
-        "faiss HNSW, means": "faiss HNSW",
-        "full softmax": "full softmax",
-    }
-    best: dict[str, dict[str, Any]] = {}
-    for result in load("dense") + load("dense-softmax"):
-        program = result["program"]
-        if result["set"] == "passages" and program in names:
-            kept = best.setdefault(program, result)
-            if result["error"] < kept["error"]:
-                best[program] = result
-    points = [
-        Point(
-            names[program],
-            100 * result["error"],
-            result["answers"]["1"]["times"]["cpu"],
-            ours=program == "recalltree",
-            label_left=program in ("class means, BLAS", "faiss HNSW, means"),
-        )
-        for program, result in best.items()
-    ]
-    return Panel("Embeddings, 17,000 classes: test error", points, (10, 400), (49, 52), 1)
+    found = points("passages", ON_EMBEDDINGS)
+    return Panel("Embeddings, 17,000 classes: test error", found, (0.5, 20), (49, 52), 1)
 
 
 def ticks_of_time(panel: Panel) -> list[int]:
     low, high = panel.times
-    return [10**power for power in range(5) if low <= 10**power <= high]
+    ticks = (1, 2, 5, 10, 20, 50, 100) if high < 50 * low else (1, 10, 100)
+    return [tick for tick in ticks if low <= tick <= high]
 
 
 def draw_panel(panel: Panel, left: float) -> list[str]:
@@ -139,7 +124,7 @@ def draw_panel(panel: Panel, left: float) -> list[str]:
         x = panel.x(time)
         out.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{HEIGHT}"/>')
         out.append(
-            f'<text class="tick" x="{x:.1f}" y="{HEIGHT + 16}" text-anchor="middle">{time:,}</text>'
+            f'<text class="tick" x="{x:.1f}" y="{HEIGHT + 16}" text-anchor="middle">{time}x</text>'
         )
     out.append(f'<path class="axis" d="M0 0V{HEIGHT}H{WIDTH}" fill="none"/>')
     for point in panel.points:
@@ -154,7 +139,7 @@ def draw_panel(panel: Panel, left: float) -> list[str]:
         )
     out.append(
         f'<text class="tick" x="{WIDTH / 2}" y="{HEIGHT + 34}" text-anchor="middle">'
-        "microseconds to predict a row, one thread</text></g>"
+        f"time to predict a row (1x: {OURS})</text></g>"
     )
     return out
 
