@@ -57,7 +57,7 @@ def test_an_interrupt_writes_the_model_and_the_command_that_is_shown_goes_on(
     assert out == ""
     assert "interrupted in pass" in err
     position = recalltree.load(model).model_extra_["training"]["position"]
-    shown = err.split("to go on: recalltree ")[1].strip().split()
+    shown = err.split("to continue: recalltree ")[1].strip().split()
     assert shown == ["train", str(rows), "--resume", str(model), "-m", str(model)]
     n_passes = position["pass_number"] + 1
     run(*shown, "--passes", n_passes)

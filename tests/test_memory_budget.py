@@ -228,5 +228,5 @@ def test_the_budget_is_an_option_of_the_command_line(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "64XB", "-3", "1e3", "MB"])
 def test_sizes_that_are_none(text):
-    with pytest.raises(Exception, match="no number of bytes"):
+    with pytest.raises(Exception, match="not a number of bytes"):
         ByteSize().convert(text, None, None)

@@ -44,8 +44,8 @@ def evaluate(
 ) -> None:
     """Compare a model's answers with the labels of rows.
 
-    ROWS are files, patterns, or - for standard input, which is also read if none is named. They are
-    read in the way in which the model's rows were, unless options say otherwise.
+    ROWS are files, patterns, or - for standard input, which is the default. They are read as the
+    model's rows were, unless options say otherwise.
     """
     paths = paths_of(ctx, rows, model)
     clf = load_to_use(model, mmap, n_jobs)
@@ -77,7 +77,7 @@ def evaluate_rows(
             evaluation.update(batch.X, batch.y, batch.sample_weight)
             display.update(evaluation.n_rows)
     if evaluation.n_rows == 0:
-        raise ValueError("there are no rows to evaluate.")
+        raise ValueError("no rows to evaluate: the input is empty.")
     return evaluation
 
 

@@ -31,11 +31,11 @@ def explain(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Show why rows are answered as they are.
+    """Show the reasons for the answers of rows.
 
-    The route with its recall bounds, the candidates with their scores, and the features that
-    contribute most. ROWS are files, patterns, or - for standard input, which is also read if none
-    is named; each row is explained.
+    For each row, the candidates with their scores and the features that contribute most; for a tree
+    also the route with its recall bounds. ROWS are files, patterns, or - for standard input, which
+    is the default.
     """
     paths = paths_of(ctx, rows, model)
     clf = load_to_use(model, mmap, None)
@@ -51,7 +51,7 @@ def explain(
                 click.echo(("\n" if n_rows else "") + str(explanation))
             n_rows += 1
     if n_rows == 0:
-        raise ValueError("there are no rows to explain.")
+        raise ValueError("no rows to explain: the input is empty.")
 
 
 _OPTIONS = [

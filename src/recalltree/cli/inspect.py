@@ -42,16 +42,16 @@ def inspect(
 ) -> None:
     """Show what is inside a model.
 
-    With --html, a page to explore is written: the tree as a picture, recall, errors over time,
-    candidates, memory, and a box to find classes. ROWS are labelled rows, with one label or
-    several, on which the page shows errors and the classes that are confused; it does without.
+    --html writes a page to explore: the tree as a picture, recall, errors over time, candidates,
+    memory, and a box to find classes. ROWS are optional labelled rows, on which the page shows
+    errors and confused classes.
     """
     from recalltree.inspection import find_class, report_page, summary, tree_text
     from recalltree.readers.feature_state import names_in_options
 
     if rows and html is None:
         raise click.UsageError(
-            "rows are for the page of --html; to measure errors, use evaluate.", ctx
+            "ROWS are for the page of --html; add --html FILE, or use recalltree evaluate.", ctx
         )
     clf = load_to_use(model, mmap, n_jobs)
     if labels:
@@ -190,7 +190,7 @@ _OPTIONS = [
         type=click.IntRange(min=0),
         default=4,
         show_default=True,
-        help="How much of the tree to draw.",
+        help="Levels of the tree to draw.",
     ),
     SectionOption(
         ["--class", "labels"],
@@ -210,7 +210,7 @@ _OPTIONS = [
 ]
 
 _EXAMPLES = (
-    ("Numbers:", "recalltree inspect -m model.rt"),
+    ("A summary:", "recalltree inspect -m model.rt"),
     ("Where is a class?", "recalltree inspect -m model.rt --class fox"),
     (
         "A page to look at, with errors measured on test rows:",

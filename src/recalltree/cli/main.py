@@ -19,13 +19,13 @@ from recalltree.cli.predict import predict_command
 from recalltree.cli.train import train_command
 
 # Exit codes; click has 0 and, for a command line that is not understood, 2.
-FAILED = 1  # rows, a model or a file are not as they should be
+FAILED = 1  # something is wrong with rows, a model or a file
 INTERRUPTED = 130  # by Ctrl-C: 128 + the number of the signal, as shells have it
 BROKEN_PIPE = 141  # the reader of the output has gone
 
 
 class Failure(click.ClickException):
-    """Rows, a model or a file are not as they should be."""
+    """Something is wrong with rows, a model or a file."""
 
     exit_code = FAILED
 
@@ -60,18 +60,18 @@ class _Commands(click.Group):
 @click.version_option(package_name="recalltree", prog_name="recalltree")
 @click.option("--debug", is_flag=True, help="Show where an error came from.")
 def cli(debug: bool) -> None:
-    """Classify among very many classes, with work that does not grow with their number.
+    """Classify rows into thousands or millions of classes, online.
 
-    That holds for one-against-some, the default. A Recall Tree's work grows with the logarithm of
-    the number of classes, that of one-against-all with the number itself.
+    The work per row of one-against-some, the default, does not grow with the number of classes;
+    that of a Recall Tree grows with its logarithm, that of one-against-all in proportion.
 
-    Results go to standard output; progress and messages to standard error. Every command has
+    Results go to standard output, progress and messages to standard error. Each command has
     examples: recalltree COMMAND --help.
     """
 
 
 def completion(ctx: click.Context, /, shell: str) -> None:
-    """Write the script that makes a shell complete the commands and options of recalltree."""
+    """Write a script for shell completion."""
     kind = get_completion_class(shell)
     assert kind is not None
     root = ctx.find_root()
@@ -83,7 +83,7 @@ completion_command = command(
     completion,
     [click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"]))],
     (
-        ("Bash, for all sessions to come:", "recalltree completion bash >> ~/.bashrc"),
+        ("Bash:", "recalltree completion bash >> ~/.bashrc"),
         ("Zsh:", "recalltree completion zsh >> ~/.zshrc"),
         ("Fish:", "recalltree completion fish > ~/.config/fish/completions/recalltree.fish"),
     ),

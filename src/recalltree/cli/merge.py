@@ -34,8 +34,8 @@ def merge(
     """Make one model of several that learned different rows.
 
     MODELS are files of one algorithm with the same parameters. Counts add up as if one model had
-    seen all rows; weights are averaged by --rule. Models that went on from a common one need it as
-    --base, so that what it knew does not count several times.
+    seen all rows; weights are averaged by --rule. If the models continued from a common one, name
+    it with --base, so that it does not count several times.
     """
     import recalltree
 
@@ -73,14 +73,14 @@ _OPTIONS = [
         ["--base"],
         metavar="MODEL",
         type=click.Path(),
-        help="The model from which all models went on. Without it, they began with nothing.",
+        help="The model from which all of them continued. Without it, they started empty.",
     ),
     SectionOption(
         ["--rule"],
         type=click.Choice(list(MERGE_RULES)),
         default=DEFAULT_MERGE_RULE,
         show_default=True,
-        help="How the weights that several models learned become one.",
+        help="How to average weights.",
     ),
     jobs_option,
     json_option,
@@ -93,7 +93,7 @@ _EXAMPLES = (
         "recalltree merge a.rt b.rt -m merged.rt",
     ),
     (
-        "Two models that went on from a third with --resume:",
+        "Two models that continued from a third with --resume:",
         "recalltree merge a.rt b.rt --base before.rt -m merged.rt",
     ),
 )

@@ -114,7 +114,11 @@ class ByteSize(click.ParamType):
         found = re.fullmatch(r"(\d+(?:\.\d+)?) *([a-zA-Z]*)", value.strip())
         unit = _UNITS.get(found[2].upper()) if found else None
         if found is None or unit is None:
-            self.fail(f"{value!r} is no number of bytes, as 500000 or 64MB is.", param, ctx)
+            self.fail(
+                f"{value!r} is not a number of bytes; give for example 500000, 64MB or 1.5GiB.",
+                param,
+                ctx,
+            )
         return int(float(found[1]) * unit)
 
 
@@ -123,7 +127,7 @@ _MINUTES = {"s": 1 / 60, "min": 1.0, "h": 60.0}
 
 @dataclass(frozen=True)
 class Interval:
-    """So many rows or so many minutes; the other is None."""
+    """A number of rows or of minutes; the other is None."""
 
     every_rows: int | None = None
     every_minutes: float | None = None
@@ -168,7 +172,7 @@ model_option = SectionOption(
     required=True,
     metavar="MODEL",
     type=click.Path(allow_dash=True),
-    help="File of the model; - is a pipe.",
+    help="The model file; - is standard input.",
 )
 json_option = SectionOption(["--json", "as_json"], is_flag=True, help="Write JSON.")
 quiet_option = SectionOption(["-q", "--quiet"], is_flag=True, help="No progress, no messages.")
@@ -179,6 +183,6 @@ mmap_option = SectionOption(
     ["--mmap/--no-mmap"],
     default=True,
     show_default=True,
-    help="Map the model's file instead of reading it: begins at once and shares memory with "
-    "other processes, but each row takes longer.",
+    help="Map the model file instead of reading it: starts instantly and shares memory with "
+    "other processes, but takes longer per row.",
 )

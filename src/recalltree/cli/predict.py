@@ -40,15 +40,16 @@ def predict(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Answer rows, one line for each.
+    """Predict the labels of rows, one line for each row.
 
-    A line has the best label, its probability, the second best label and so on, with tabs between
-    them. With --threshold, it has all labels that are probable enough, perhaps none. ROWS are
-    files, patterns, or - for standard input, which is also read if none is named; they may have
-    labels, which are not looked at.
+    A line has the best label, its probability, the second best label and so on, separated by tabs.
+    With --threshold, it has all labels that are probable enough, perhaps none. ROWS are files,
+    patterns, or - for standard input, which is the default; labels in them are ignored.
     """
     if labels_only and as_json:
-        raise click.UsageError("--labels-only and --json exclude each other.", ctx)
+        raise click.UsageError(
+            "--labels-only and --json exclude each other; give one of them.", ctx
+        )
     paths = paths_of(ctx, rows, model)
     clf = load_to_predict(model, mmap, n_jobs)
     if threshold is None and k > len(clf.classes_):

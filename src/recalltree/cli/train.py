@@ -59,10 +59,10 @@ def train(
 ) -> None:
     """Learn from rows and write a model.
 
-    ROWS are files, patterns, or - for standard input, which is also read if none is named. They may
-    be compressed. Rows are learned in the order in which they come.
+    ROWS are files, patterns, or - for standard input, which is the default. Files may be
+    compressed. Rows are learned in the order given.
 
-    Ctrl-C writes the model as it is and says how to go on; a second Ctrl-C stops at once.
+    Ctrl-C writes the model as it is and says how to continue; a second Ctrl-C stops at once.
     """
     paths = paths_of(ctx, rows, resume)
     if resume is None:
@@ -95,7 +95,7 @@ def train(
     with Interrupts() as interrupts:
         run.learn(_checkpointer(model, checkpoint_every), interrupts)
         if run.n_examples == 0:
-            raise ValueError("no rows were learned, so there is no model to write.")
+            raise ValueError("no rows were learned, so no model was written: the input is empty.")
         _save_model(clf, model, run.extra())
     if not quiet:
         say(run.summary())
@@ -241,11 +241,11 @@ class TrainingRun:
         where = f"pass {self.position.pass_number + 1} after {counted(self.position.row, 'row')}"
         if model == "-" or "-" in self.paths:
             return (
-                f"interrupted in {where}; to go on, give the model to --resume and the rows that "
-                f"are left, or all of them with --skip-rows {self.position.row}"
+                f"interrupted in {where}; to continue, give the model to --resume and the "
+                f"remaining rows, or all rows with --skip-rows {self.position.row}"
             )
         go_on = ["recalltree", "train", *self.paths, "--resume", model, "-m", model]
-        return f"interrupted in {where}; to go on: {shlex.join(go_on)}"
+        return f"interrupted in {where}; to continue: {shlex.join(go_on)}"
 
 
 def _columns_found(options: dict[str, Any], named: dict[str, Any]) -> str:
@@ -263,8 +263,8 @@ def _check_files(ctx: click.Context, paths: Sequence[str], n_passes: int) -> Non
     for path in paths:
         if path == "-" or Path(path).is_fifo():
             raise click.UsageError(
-                f"--passes {n_passes} reads all rows so often, but a pipe ({path}) can be read "
-                "only once; save the rows to a file.",
+                f"--passes {n_passes} reads the rows several times, but a pipe ({path}) can be "
+                "read only once; save the rows to a file.",
                 ctx,
             )
 
@@ -313,21 +313,21 @@ _OPTIONS = [
         ["--resume"],
         metavar="MODEL",
         type=click.Path(allow_dash=True),
-        help="Go on exactly where this model stopped, with its parameters. After an interrupt, the "
-        "rows of the same files that it had learned are passed over.",
+        help="Continue exactly where this model stopped, with its parameters. After an interrupt, "
+        "rows of the same files that it has learned are skipped.",
     ),
     SectionOption(
         ["--algorithm"],
         type=click.Choice(list(ALGORITHMS)),
         default=DEFAULT_ALGORITHM,
         show_default=True,
-        help="How to learn.",
+        help="Learning algorithm.",
     ),
     SectionOption(
         ["--checkpoint-every"],
         type=IntervalType(),
         metavar="N(rows|s|min|h)",
-        help="Also write the model so often while learning, for example 100000rows or 10min.",
+        help="Also write the model at this interval while learning: 100000rows, 10min.",
     ),
     SectionOption(
         ["--skip-rows"],
@@ -344,13 +344,13 @@ _EXAMPLES = (
         "Learn from Vowpal Wabbit text in three passes, comparing 64 classes:",
         "recalltree train data.vw -m model.rt --passes 3 --max-candidates 64",
     ),
-    ("Go on with more rows:", "recalltree train more.vw --resume model.rt -m model2.rt"),
+    ("Continue with more rows:", "recalltree train more.vw --resume model.rt -m model2.rt"),
     (
-        "Read what another program writes, and save the model every ten minutes:",
+        "Read the output of another program, and save the model every ten minutes:",
         "zcat logs/*.gz | prepare | recalltree train - -m model.rt --checkpoint-every 10min",
     ),
     (
-        "A table; columns that can only be labels and text are found:",
+        "A table, whose columns of labels and text are found:",
         "recalltree train items.csv -m model.rt",
     ),
     (

@@ -30,9 +30,8 @@ _COMMON = (
         "learning_rate",
         1.0,
         (Range(float, 0, low_open=True),),
-        "Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data. Where "
-        "most answers are wrong however long it learns, as with the next word of a text, 0.5 is "
-        "better.",
+        "Size of the steps. Rates adapt to each feature, so 1 suits most data; 0.5 is better for "
+        "very noisy labels, such as the next word of a text.",
     ),
     Parameter("l2", 0.0, (Range(float, 0),), "Strength of the L2 penalty."),
     Parameter(
@@ -59,8 +58,8 @@ _COMMON = (
         "n_jobs",
         None,
         (None, Range(int, 1), Range(int, None, -1)),
-        "Threads; -1 is all cores. Predictions do not depend on it. Several threads learn the same "
-        "model, to the bit, whatever their number, but not quite the model of one. LOMTree, and "
+        "Threads; -1 is all cores. Predictions do not depend on it. Any number above one learns "
+        "the same model, to the bit, which differs a little from that of one thread. LOMTree, and "
         "the Recall Tree with path interactions, always learn with one.",
         none_is="1",
     ),
@@ -68,7 +67,7 @@ _COMMON = (
         "random_state",
         None,
         (None, Range(int, 0, 2**32 - 1), TypeOf("numpy.random", "RandomState")),
-        "Seed of what is random, if anything is: a number.",
+        "Random seed, which makes runs reproducible.",
     ),
     Parameter(
         "verbose",
@@ -86,11 +85,11 @@ _BOUND_LAMBDA = Parameter(
     'higher in the tree. One-against-some has it for the keys "path".',
 )
 
-_MAX_CANDIDATES = "How many classes are compared for an example (F)."
+_MAX_CANDIDATES = "Most classes to compare for an example (F)."
 _MAX_DEPTH = "Depth of the tree or trees."
 _COUNT_DECAY = (
-    "Half-life of the label counts, in examples, for data that change: old counts fade. In "
-    "one-against-some a class whose score is wrong also forgets some of its weights."
+    "Half-life of counts, in examples, for data that changes: old counts fade. In "
+    "one-against-some, classes with wrong scores also forget some of their weights."
 )
 _NO_DECAY = "counts never fade"
 
@@ -98,9 +97,8 @@ _ROWS_WITHOUT_LABELS = Parameter(
     "rows_without_labels",
     "skip",
     ("skip", "learn"),
-    'What to do with rows that have no label, where rows have lists of labels: "skip", or "learn" '
-    "that all candidates are wrong, as suits rows that have none of the labels rather than "
-    "unknown ones.",
+    'Rows with an empty list of labels: "skip" them, or "learn" that all candidates are wrong. '
+    "Learn them if they are known to have no label, not if their labels are unknown.",
 )
 
 # --- one table per algorithm ---------------------------------------------------------------------
@@ -110,14 +108,12 @@ ONE_AGAINST_SOME = make_table(
         "keys",
         "auto",
         ("auto", "features", "trees", "both", "path", "cells", "cells+trees"),
-        'What finds candidates. "features": every feature that is not zero votes. "trees": the '
-        "leaves of several trees, whose routers learn as those of the Recall Tree. "
-        '"both". "path": the node where the descent of a single tree stops, as in the paper. '
-        '"cells": for dense features, such as embeddings: the nearest of many class vectors, which '
-        "stand in a tree of cells; they take the place of linear predictors. With "
-        '"cells+trees" trees vote, too, while there are at most 4,096 classes. "auto": features if '
-        "rows are sparse, cells if there is a dense block at their end; if rows are dense, trees, "
-        "with cells if there are 100 features or more.",
+        'What finds candidates. "features": every feature that is not zero votes. "trees": leaves '
+        'of several trees vote. "both". "path": the node where the descent of a single tree stops, '
+        'as in the paper. "cells", for embeddings: the nearest class vectors, found in a tree of '
+        'cells. "cells+trees": trees vote as well, up to 4,096 classes. "auto": features for '
+        "sparse rows, and cells for a dense block at their end; trees for dense rows, with cells "
+        "from 100 features on.",
     ),
     Parameter(
         "max_candidates",
@@ -131,29 +127,28 @@ ONE_AGAINST_SOME = make_table(
         "max_labels",
         512,
         (_POSITIVE_INTEGER,),
-        "How many labels the histogram of a key holds, those with the largest counts (M). That of "
-        "a leaf holds no more than 128 in any case.",
+        "Most labels in the histogram of a feature, those with the largest counts (M). Leaves of "
+        "trees hold at most 128.",
     ),
     Parameter(
         "max_entries",
         1024,
         (Range(int, 1, 2**24),),
-        "How many entries of histograms are read for one example (E): those first that vote most "
-        "by the share of the feature that is their label's.",
+        "Most entries of histograms to read for an example (E), those with the largest votes "
+        "first.",
     ),
     Parameter(
         "sublinear_tf",
         True,
         _YES_OR_NO,
-        "Let log(1 + |x|), with the sign of x, take the place of a feature's value x, as suits "
-        "counts of words. This and the next two are for features that vote and for sparse rows.",
+        "Replace a feature's value x by log(1 + |x|), with the sign of x, as suits counts of "
+        "words. This and the next two apply to sparse rows and to features that vote.",
     ),
     Parameter(
         "use_idf",
         True,
         _YES_OR_NO,
-        "Weight features by the root of their inverse document frequency among the examples so "
-        "far.",
+        "Weight features by the square root of their inverse document frequency so far.",
     ),
     Parameter(
         "normalize",
@@ -165,15 +160,15 @@ ONE_AGAINST_SOME = make_table(
         "center",
         True,
         _YES_OR_NO,
-        "Take the mean of the examples so far off the features of dense rows. Either way these are "
-        "divided by what is then their root mean square, and cut at twice that.",
+        "Subtract the mean so far from the features of dense rows. Either way they are divided by "
+        "their root mean square and clipped at twice that.",
     ),
     Parameter(
         "n_trees",
         4,
         (Range(int, 1, 1000),),
-        "How many trees vote (T): each with the leaf of the example, and with the one where it "
-        "would have ended if the router that was least sure had decided otherwise.",
+        "Number of trees that vote (T), each with two leaves: that of the example, and the one "
+        "where it would have ended if the least certain router had decided otherwise.",
     ),
     Parameter(
         "max_depth",
@@ -189,32 +184,30 @@ ONE_AGAINST_SOME = make_table(
         "memory_budget",
         None,
         (None, Range(int, 1, unit="bytes")),
-        "How many bytes the model may take after every example. Where it would be more, the pairs "
-        "of a class and a feature that add least to scores are forgotten. What is known of every "
-        "class and of every feature by itself stays, and so do trees and dense predictors: a "
-        "budget that is too small for these is an error.",
+        "Limit on the model's bytes after every example. Beyond it, pairs of a class and a feature "
+        "that matter least are forgotten. Classes, features, trees and dense predictors are kept: "
+        "a limit too small for these is an error.",
         none_is="there is no limit",
     ),
     Parameter(
         "feature_dropout",
         0.0,
         (Range(float, 0, 1, high_open=True),),
-        "Share of the features that an example is learned without in passes after the first, "
-        "others every time: as if they were 0. Keeps later passes from learning the examples by "
-        "heart, where there are few for each class.",
+        "Share of an example's features, drawn at random, that passes after the first leave out. "
+        "Prevents overfitting when classes have few examples.",
     ),
     Parameter(
         "cells_read",
         64,
         (Range(int, 1, 2**20),),
-        "How many cells are read for an example: a cell holds the vectors of at most 128 classes.",
+        "Number of cells to read for an example; a cell holds the vectors of at most 128 classes.",
     ),
     Parameter(
         "n_dense_features",
         0,
         (Range(int, 0, MAX_FEATURES),),
-        "How many features at the end of sparse rows are a dense block, for example an embedding "
-        "beside counts of words: cells see these, the others vote, and all are learned together.",
+        "Number of features at the end of sparse rows that are a dense block, for example an "
+        "embedding after counts of words: cells use these, the others vote.",
     ),
     _ROWS_WITHOUT_LABELS,
     *_COMMON,
@@ -240,8 +233,8 @@ RECALL_TREE = make_table(
         "path_features",
         "none",
         ("path", "leaf", "none"),
-        "What the class predictors see of the route: an indicator of every node passed below the "
-        "root, as in the paper, of the last node only, or nothing.",
+        "Features of the route for the class predictors: an indicator of every node passed below "
+        "the root, as in the paper, of the last node only, or nothing.",
     ),
     Parameter(
         "path_interactions",
@@ -255,26 +248,25 @@ RECALL_TREE = make_table(
         "router_weighting",
         "total_entropy",
         ("total_entropy", "entropy", "unit"),
-        "Importance with which a router learns an example: by how much its choice of side changes "
-        "the total entropy of the children; the change of their average entropy, as in the paper, "
-        "which vanishes as examples accumulate; or 1.",
+        "Importance of an example to a router: the difference that its side makes to the total "
+        "entropy of the children; to their average entropy, as in the paper, which vanishes as "
+        "examples accumulate; or 1.",
     ),
     Parameter(
         "routing_order",
         "route_first",
         ("route_first", "update_first"),
-        "Whether an example that is learned is routed before the router learns from it, as a new "
-        "example would be, or after.",
+        "Route an example before the router learns from it, as in prediction, or after.",
     ),
     Parameter("count_decay", None, (None, Range(float, 0, low_open=True)), _COUNT_DECAY, _NO_DECAY),
     Parameter(
         "min_gradient",
         0.1,
         (Range(float, 0, 1, high_open=True),),
-        "A candidate that is not the label does not learn from a gradient that is smaller: with "
-        "the logistic loss, if it thinks itself less probable than that. Most candidates do, most "
-        "of the time, and leaving them alone makes learning quicker and the model smaller, with no "
-        "more errors. 0 is the paper's: every candidate learns from every example.",
+        "Candidates that are not the label skip updates whose gradient is smaller: with the "
+        "logistic loss, those that are less probable than this. Skipping makes learning faster and "
+        "the model smaller, with no more errors. With 0 every candidate learns from every example, "
+        "as in the paper.",
     ),
     _ROWS_WITHOUT_LABELS,
     _LOSS,
@@ -286,9 +278,9 @@ ONE_AGAINST_ALL = make_table(
         "negative_samples",
         None,
         (None, _POSITIVE_INTEGER),
-        "Let each example teach its own class and this many of the others, drawn at random and "
-        "weighted to make up for those left out (the paper's negative gradient subsampling). "
-        "Prediction always compares all classes.",
+        "Each example teaches its own class and this many others, drawn at random and weighted to "
+        "make up for those left out (the paper's negative gradient subsampling). Prediction always "
+        "compares all classes.",
         none_is="every other class learns",
     ),
     _ROWS_WITHOUT_LABELS,
@@ -301,15 +293,15 @@ LOM_TREE = make_table(
         "max_nodes",
         None,
         (None, _POSITIVE_INTEGER),
-        "How many nodes with a router there may be.",
+        "Most nodes with a router.",
         none_is="one less than the number of classes seen so far",
     ),
     Parameter(
         "swap_resistance",
         4.0,
         (Range(float, 0),),
-        "How much busier than the least used leaf another leaf must be to take over its node when "
-        "there may be no more nodes.",
+        "When the tree is full: how many times as busy as the least used leaf another leaf must be "
+        "to take over its node.",
     ),
     _LOSS,
     *_COMMON,

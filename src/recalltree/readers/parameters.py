@@ -15,28 +15,27 @@ ROWS = make_table(
         "format",
         "auto",
         ("auto", *FORMATS),
-        'Format of the rows. "auto" tells it by the names of the files, or else by their first '
-        "line.",
+        'Format of the rows. "auto" goes by the names of the files, or else by their first line.',
     ),
     Parameter(
         "batch_rows",
         4096,
         (Range(int, 1, _MOST),),
-        "Rows of a batch. A batch of very wide rows has fewer.",
+        "Rows per batch; fewer if rows are very wide.",
     ),
     Parameter(
         "on_error",
         "raise",
         ("raise", "skip", "warn"),
-        "What to do about a row that cannot be read: raise an error, skip it (bad rows are "
-        "counted), or skip it and warn (for the first ten).",
+        "Rows that cannot be read: raise an error, skip and count them, or also warn of the first "
+        "ten.",
     ),
     Parameter(
         "n_features",
         None,
         (None, Range(int, 1, MAX_FEATURES)),
-        "How many features there are; an svmlight index or a dictionary beyond it makes a bad row. "
-        "With columns of numbers, the features of text alone.",
+        "Number of features. A larger svmlight index, or a dictionary that outgrows it, makes a "
+        "bad row. Columns of numbers are not counted.",
         none_is="2**BITS, or what the headers of xc files say",
     ),
     Parameter(
@@ -49,27 +48,27 @@ ROWS = make_table(
         "label_type",
         "auto",
         ("auto", "int", "str"),
-        'What labels are. Numbers with integral values ("3", "3.0", "1e3") can be integers. '
-        '"auto": integers if the label of the first row is one. Labels of fastText are strings.',
+        'Type of the labels. Numbers with integral values ("3", "3.0", "1e3") can be integers. '
+        '"auto": integers if the first label is one. Labels of fastText are strings.',
     ),
     Parameter(
         "dense",
         False,
         _YES_OR_NO,
-        "Keep a weight for every feature of a class, as suits rows with few zeros.",
+        "Make dense rows, which suits rows with few zeros.",
     ),
     Parameter(
         "zero_based",
         False,
         _YES_OR_NO,
-        "svmlight: whether the first feature is 0, not 1.",
+        "svmlight: the first feature is 0, not 1.",
     ),
     Parameter(
         "features",
         "hashed",
         ("hashed", "dictionary"),
-        "Where named features live: at the hash of their name, where two may meet; or in the order "
-        "of their first appearance, as many as there may be.",
+        "Columns of named features: by the hash of the name, where names may collide, or numbered "
+        "in a dictionary as they appear.",
     ),
     Parameter(
         "quadratic",
@@ -81,72 +80,70 @@ ROWS = make_table(
         "ngrams",
         1,
         (Range(int, 1, 8),),
-        "Text: features are sequences of 1 to so many words.",
+        "Text: longest sequence of words that is a feature.",
     ),
     Parameter(
         "weighting",
         "tf",
         ("tf", "tf-idf"),
-        "Text: how often a feature occurs in the row, or that times how rare it is, counted over "
-        "the rows so far.",
+        "Text: value of a feature, its count in the row or that times its inverse document "
+        "frequency so far.",
     ),
-    Parameter("label_prefix", "__label__", (str,), "fasttext: what labels begin with."),
+    Parameter("label_prefix", "__label__", (str,), "fasttext: prefix of labels."),
     Parameter(
         "multilabel",
         "refuse",
         ("refuse", "all", "any", "first", "each"),
         'Rows with several labels. "refuse": they are bad rows; in svmlight and vw, a comma is '
-        'part of a label. "all": a row has all its labels, at least one. "any": a row has any '
-        'number of labels, also none. "first": a row has the first of its labels. "each": a row '
-        "with several labels is several rows. Tables have neither of the last two.",
+        'part of a label. "all": one label or more. "any": any number, also none. "first": keep '
+        'only the first label. "each": make a row of each label. The last two are not for tables.',
     ),
     Parameter(
         "label_column",
         None,
         (None, str),
         "Tables: the column of labels.",
-        none_is="the only one that can be meant; columns of features likewise",
+        none_is="found if only one choice is sensible, as are the columns of features",
     ),
     Parameter(
         "label_separator",
         None,
         (None, str),
-        "Tables: what separates the labels in a cell of text. Without it, rows with several labels "
-        "have a column of lists.",
+        "Tables: separates the labels in a cell of text. Without it, several labels need a column "
+        "of lists.",
     ),
     Parameter(
         "text_column",
         None,
         (None, str, Sequence),
-        "Tables: columns of text, whose words are features.",
+        "Tables: columns of text; their words are features.",
     ),
     Parameter(
         "numeric_columns",
         None,
         (None, Sequence),
-        "Tables: columns of numbers, each a feature; they come before the features of text.",
+        "Tables: columns of numbers; each is a feature. They come before the features of text.",
     ),
     Parameter(
         "embedding_columns",
         None,
         (None, Sequence),
-        "Tables: the column of lists of numbers, or the columns of numbers, of an embedding. Its "
-        "features are the last. With text, they are a dense block that one-against-some learns "
-        "with cells.",
+        "Tables: a column of lists of numbers, or columns of numbers, that are an embedding. Its "
+        "features come last; with text, one-against-some learns them with cells.",
     ),
     Parameter(
         "embedding_width",
         None,
         (None, Range(int, 1, MAX_FEATURES)),
-        "How many numbers each list has.",
-        none_is="as many as the first; rows from a pipe need it",
+        "Length of the lists.",
+        none_is="that of the first list; required for rows from a pipe",
     ),
     Parameter("weight_column", None, (None, str), "Tables: the column of importance weights."),
     Parameter(
         "lowercase",
         True,
         _YES_OR_NO,
-        "Tables: whether text is put in lower case first.",
+        "Tables: convert text to lower case.",
     ),
     Parameter("max_line_bytes", 1 << 24, (Range(int, 1, _MOST),), "A longer line is a bad row."),
 )
