@@ -230,6 +230,22 @@ def test_summary_and_json(folder, tmp_path):
     assert quiet.stdout == quiet.stderr == ""
 
 
+def test_a_model_that_could_not_be_written_is_refused_before_any_work(folder, tmp_path):
+    # The rows or models are missing, too, but nobody has looked for them yet.
+    missing = tmp_path / "nowhere" / "m.rt"
+    for arguments in (["train", "no.vw", "-m", missing], ["merge", "no.rt", "-m", missing]):
+        assert (
+            f"{missing}: cannot be written, as there is no folder"
+            in run(*arguments, exit_code=1).stderr
+        )
+    page = ["inspect", "-m", folder / "model.rt", "--html", tmp_path / "nowhere" / "page.html"]
+    assert "cannot be written, as there is no folder" in run(*page, "no.vw", exit_code=1).stderr
+    taken = run("train", folder / "train.vw", "-m", tmp_path, exit_code=1)
+    assert "is not a regular file" in taken.stderr
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        OneAgainstAllClassifier().fit([[0.0], [1.0]], [0, 1]).save(missing)
+
+
 def test_no_rows_make_no_model(tmp_path):
     (tmp_path / "empty.vw").write_text("")
     result = run("train", tmp_path / "empty.vw", "-m", tmp_path / "m.rt", exit_code=1)

@@ -364,7 +364,7 @@ def test_columns_that_are_not_there(format):
         with pytest.raises(BadRowError, match="missing number"):
             read(format, TABLE, label_column="section", numeric_columns=["height"])
         return
-    with pytest.raises(ValueError, match=r"no column 'height'; its columns are section, title"):
+    with pytest.raises(ValueError, match=r"no column 'height'; its columns are 'section', 'title'"):
         read(format, TABLE, label_column="section", numeric_columns=["height"])
 
 

@@ -1,4 +1,4 @@
-"""Inputs of the commands: models and rows, by path or through a pipe."""
+"""Files of the commands: models, rows and outputs, by path or through a pipe."""
 
 from __future__ import annotations
 
@@ -42,8 +42,16 @@ def load_model(path: str, *, mmap: bool = True, verify: bool = False) -> Any:
         return recalltree.load(spooled, mmap=False, verify=verify)
 
 
+def check_output(path: str) -> None:
+    """Check that a file can be written, before any work is done; ``-`` always can."""
+    if path != "-":
+        from recalltree.model_file.atomic import check_target
+
+        check_target(path)
+
+
 def extra_of(clf: Any) -> dict[str, Any]:
-    """Return what ``train`` noted in a model beside the model itself: empty if nothing."""
+    """Return what ``train`` stored with the model, empty if nothing."""
     return dict(getattr(clf, "model_extra_", None) or {})
 
 

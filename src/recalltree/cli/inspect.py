@@ -10,7 +10,7 @@ import click
 
 from recalltree.cli.evaluate import evaluate_rows
 from recalltree.cli.generated_options import reader_options
-from recalltree.cli.inputs import extra_of, load_to_use, rows_like_the_models
+from recalltree.cli.inputs import check_output, extra_of, load_to_use, rows_like_the_models
 from recalltree.cli.messages import as_json as to_json
 from recalltree.cli.messages import one_line, say, write_pairs
 from recalltree.cli.options import (
@@ -53,6 +53,8 @@ def inspect(
         raise click.UsageError(
             "ROWS are for the page of --html; add --html FILE, or use recalltree evaluate.", ctx
         )
+    if html is not None:
+        check_output(html)
     clf = load_to_use(model, mmap, n_jobs)
     if labels:
         found = [find_class(clf, label) for label in labels]

@@ -7,6 +7,7 @@ from time import monotonic
 
 import click
 
+from recalltree.cli.inputs import check_output
 from recalltree.cli.messages import as_json as to_json
 from recalltree.cli.messages import counted, say
 from recalltree.cli.options import (
@@ -39,6 +40,7 @@ def merge(
     """
     import recalltree
 
+    check_output(model)
     began = monotonic()
     merged = recalltree.merge(list(models), base=base, rule=rule, n_jobs=n_jobs)
     merged.save(model)

@@ -53,7 +53,9 @@ def predict(
     paths = paths_of(ctx, rows, model)
     clf = load_to_predict(model, mmap, n_jobs)
     if threshold is None and k > len(clf.classes_):
-        raise click.UsageError(f"-k {k}: the model has {len(clf.classes_)} classes.", ctx)
+        raise click.UsageError(
+            f"-k {k}: the model has {len(clf.classes_)} classes; give that many or fewer.", ctx
+        )
     reader = rows_like_the_models(ctx, clf, paths, values, require_labels=False)
     if threshold is not None:
         most = k if is_given(ctx, "k") else None

@@ -20,7 +20,7 @@ from recalltree.cli.generated_options import (
     is_given,
     reader_options,
 )
-from recalltree.cli.inputs import extra_of, load_model, open_like, paths_of
+from recalltree.cli.inputs import check_output, extra_of, load_model, open_like, paths_of
 from recalltree.cli.interrupts import Interrupts
 from recalltree.cli.messages import as_json as to_json
 from recalltree.cli.messages import counted, say
@@ -65,6 +65,7 @@ def train(
     Ctrl-C writes the model as it is and says how to continue; a second Ctrl-C stops at once.
     """
     paths = paths_of(ctx, rows, resume)
+    check_output(model)
     if resume is None:
         from recalltree.estimators.loading import CLASSIFIERS
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import threading
@@ -38,6 +39,7 @@ def write_atomically(path: str | os.PathLike[str], parts: Iterable[memoryview]) 
     9
     b'something'
     """
+    check_target(path)
     target = Path(os.path.realpath(path))
     mode = _mode(target)
     own_name = f".{target.name}.{os.getpid()}.{threading.get_ident()}.tmp"
@@ -60,6 +62,35 @@ def write_atomically(path: str | os.PathLike[str], parts: Iterable[memoryview]) 
         raise
     _sync_folder(target.parent)
     return size
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Check that a file can be written, before the work whose result it will hold.
+
+    Raises
+    ------
+    OSError
+        If its folder does not exist or cannot be written to.
+    ValueError
+        If the path is taken by something else than a file.
+
+    Examples
+    --------
+    >>> from recalltree.model_file.atomic import check_target
+    >>> check_target("no/such/folder/model.rt")
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: [Errno 2] cannot be written, as there is no folder ...
+    """
+    target = Path(os.path.realpath(path))
+    folder = target.parent
+    if not folder.is_dir():
+        problem = f"cannot be written, as there is no folder {folder}"
+        raise FileNotFoundError(errno.ENOENT, problem, os.fspath(path))
+    _mode(target)
+    if not os.access(folder, os.W_OK):
+        problem = f"cannot be written, as there is no permission for the folder {folder}"
+        raise PermissionError(errno.EACCES, problem, os.fspath(path))
 
 
 def _mode(target: Path) -> int | None:

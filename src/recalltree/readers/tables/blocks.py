@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,10 +47,17 @@ class Wanted:
             elif name in names:
                 raise ValueError(f"{file} has {names.count(name)} columns {name!r}; rename them")
             elif name != self.label or self.required_label:
-                raise ValueError(
-                    f"{file} has no column {name!r}; its columns are {', '.join(names)}"
-                )
+                raise ValueError(no_column(file, name, names))
         return found
+
+
+def no_column(file: str, name: str, names: Sequence[str]) -> str:
+    """Return the message for a column that a file lacks."""
+    columns = ", ".join(map(repr, names)) or "none"
+    return (
+        f"{file} has no column {name!r}; its columns are {columns} (in CSV and TSV, the first line "
+        "names them)"
+    )
 
 
 @dataclass(frozen=True)

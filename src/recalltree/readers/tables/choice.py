@@ -11,7 +11,7 @@ import numpy as np
 from recalltree._core import parse_floats
 from recalltree.readers.options import RowOptions
 from recalltree.readers.sources import Source
-from recalltree.readers.tables.blocks import first_rows
+from recalltree.readers.tables.blocks import first_rows, no_column
 from recalltree.readers.tables.columns import Column, ListColumn, NumberColumn, TextColumn
 
 #: Names of columns, in lower case, that say what is in them.
@@ -52,6 +52,10 @@ def choose_columns(options: RowOptions, sources: list[Source]) -> RowOptions:
         return options
     kinds = {name: _kind(column) for name, column in first_rows(sources, options.format).items()}
     label = options.label_column
+    named = {label} if label is not None and options.require_labels else set()
+    for name in sorted(named | _named(options)):
+        if name not in kinds:
+            raise ValueError(no_column(sources[0].name, name, list(kinds)))
     if label is None:
         label = _label(kinds, _named(options))
     if label is None and options.require_labels:
