@@ -51,7 +51,7 @@ SETS = {
             "wikipassage",
             "text, 91,904 classes",
             "peers-wikipassage",
-            ("vowpal-wikipassage*", "peers-wikipassage*"),
+            ("vowpal-wikipassage*", "peers-wikipassage*", "ours-wikipassage"),
             854_993,
         ),
         Stored("passages", "embeddings, 17,000 classes", "dense", ("dense*",), 144_500),

@@ -4,8 +4,10 @@ The source folder is the whole repository, so that links between pages, the chan
 of the benchmarks are the same on the site as in the repository.
 """
 
+import re
 import sys
 import tempfile
+from importlib.metadata import metadata
 from importlib.metadata import version as version_of
 from pathlib import Path
 
@@ -92,4 +94,6 @@ copybutton_prompt_is_regexp = True
 # Badges and arXiv answer robots with errors now and then.
 linkcheck_retries = 2
 linkcheck_timeout = 20
-linkcheck_ignore = [r"https://recalltree\.github\.io/", r"https://github\.com/recalltree/"]
+# The project's own addresses, as pyproject.toml has them, exist once it is published.
+_urls = dict(url.split(", ") for url in metadata("recalltree").get_all("Project-URL"))
+linkcheck_ignore = [re.escape(_urls[name]) for name in ("Homepage", "Documentation")]

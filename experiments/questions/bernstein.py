@@ -78,6 +78,10 @@ def section(records: Sequence[Record]) -> Section:
         where 30 or more do, the share at nodes whose recall is at least their bound. With λ = ∞
         every bound is 0."""
     )
+    most_rows: dict[str, int] = {}
+    for record in records:
+        name, n_train = record["unit"]["set"], record["result"]["n_train"]
+        most_rows[name] = max(n_train, most_rows.get(name, 0))
     for (name, *_), found in by_set(records, "n_classes").items():
         by_lambda = {key[0]: same for key, same in group(found, "bound_lambda").items()}
         by_lambda = dict(sorted(by_lambda.items()))
@@ -87,12 +91,22 @@ def section(records: Sequence[Record]) -> Section:
         caption = f"Error, recall and the bound of recall on {name} by λ"
         file = f"bernstein-{name}-{first['n_train']}"
         page.figure(file, caption, partial(draw, by_lambda=by_lambda))
-        for text in filter(None, (effect(name, by_lambda), tightness(name, by_lambda))):
-            page.say(text)
-        find(page, f"{name}, {first['n_train']:,} rows", by_lambda)
+        if said := effect(name, by_lambda):
+            page.say(said)
+        said, is_broken = tightness(name, by_lambda)
+        if said:
+            page.say(said)
+        if is_broken:
+            page.say_once(NO_LOWER_BOUND)
+        if max(r["result"]["n_train"] for r in found) == most_rows[name]:
+            find(page, f"{name}, {first['n_train']:,} rows", by_lambda)
     page.say(FADING)
     return page
 
+
+NO_LOWER_BOUND = """So in use it is not a lower bound. This does not contradict the mathematics,
+which is about a fixed tree and fresh examples: here the counts were made while routers and
+candidates were still changing."""
 
 FADING = """What the comparison is worth depends on the number of examples. On 500,000 words, going
 down to the deepest node costs 5.9 points, because the many nodes there have seen little; on 10
@@ -170,8 +184,8 @@ def find(page: Section, where: str, by_lambda: dict[float, list[Record]]) -> Non
         )
 
 
-def tightness(name: str, by_lambda: dict[float, list[Record]]) -> str:
-    """Say whether the bound is one."""
+def tightness(name: str, by_lambda: dict[float, list[Record]]) -> tuple[str, bool]:
+    """Compare the bound with the recall; also return whether it was above the recall."""
     said = []
     is_broken = False
     for bound_lambda, same in by_lambda.items():
@@ -181,15 +195,11 @@ def tightness(name: str, by_lambda: dict[float, list[Record]]) -> str:
         said.append(f"{percent(bound)}% against {percent(recall)}% with λ = {bound_lambda:g}")
         is_broken |= bound > recall
     if not said:
-        return ""
+        return "", False
     text = f"Bound against recall on {name}: {', '.join(said)}."
     if not is_broken:
-        return f"{text} On average over the test rows it is a lower bound."
-    return (
-        f"{text} So in use it is not a lower bound. This does not contradict the mathematics, "
-        "which is about a fixed tree and fresh examples: here the counts were made while routers "
-        "and candidates were still changing."
-    )
+        text += " On average over the test rows it is a lower bound."
+    return text, is_broken
 
 
 def draw(figure: Any, by_lambda: dict[float, list[Record]]) -> None:

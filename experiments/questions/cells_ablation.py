@@ -258,8 +258,8 @@ def section(records: Sequence[Record]) -> Section:
             )
             for v in tried:
                 points, answer = difference(lines[v.key])
-                if answer == BETTER:
-                    better.append(f"{v.what} {v.value} ({points}, {kind})")
+                if answer == BETTER and kind == "estimator":
+                    better.append(f"{v.what} {v.value} ({points})")
         page.answer(
             "Does another choice for cells lower the error?",
             "yes" if better else "no",

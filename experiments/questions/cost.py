@@ -104,7 +104,7 @@ def section(records: Sequence[Record]) -> Section:
         if laws:
             page.say(f"Growth with the number of classes K, fitted from about {FIT_FROM:,} on:")
             page.table(["cost", *(NAMES[a] for a in ALGORITHMS)], growth_rows(laws))
-            page.say(growth(laws))
+            page.say_once(growth(laws))
             page.say(crossings(name, lines))
             find(page, name, laws, lines)
     page.say(WHY_EARLIER)

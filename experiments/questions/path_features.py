@@ -102,7 +102,8 @@ def section(records: Sequence[Record]) -> Section:
         if rows := [line for line in rows if line]:
             page.say("Path features against none (N-1 chi-squared, P < 0.0001, first seed):")
             page.table(["path features", *OUTCOMES], rows)
-        find(page, f"{name}, {budget}", grid, sizes)
+        if passes == max(key[-1] for key, _ in budgets if key[0] == name):
+            find(page, f"{name}, {budget}", grid, sizes)
     page.say(WHY)
     return page
 
@@ -155,13 +156,12 @@ def find(page: Section, where: str, grid: Grid, sizes: list[int]) -> None:
             f"{percent(mean(many))}% with {sizes[-1]}",
         )
     if found := outcomes(grid, "path", sizes):
-        helps = sum(outcome == OUTCOMES[0] for outcome in found.values())
         most = max(found)
         page.find(
             "Path features lower the error",
             answer_of([outcome == OUTCOMES[0] for outcome in found.values()]),
-            f"{where}: with {helps} of {len(found)} numbers of candidates; with {most} of them "
-            f"{percent(mean(grid['path', most]))}%, {percent(mean(grid['none', most]))}% without",
+            f"{where}: {percent(mean(grid['path', most]))}% with them, "
+            f"{percent(mean(grid['none', most]))}% without ({most} candidates)",
         )
 
 

@@ -246,7 +246,7 @@ def find_costs(page: Section, shown: Comparison) -> None:
         full = {n: r for n, r in ratios.items() if n_negatives(shown.of(n, EVERYTHING)[0]) > 1e9}
         if full:
             page.find(
-                "The Recall Tree takes at most twice the memory of one-against-all",
+                "The Recall Tree takes at most about twice the memory of one-against-all",
                 answer_of([ratio < ABOUT_TWICE for ratio in full.values()]),
                 written(full, "the memory"),
             )

@@ -25,11 +25,9 @@ by experiments on `OneAgainstSomeClassifier`, which is not in the paper.
   `glyphs` for ALOI, `webdirectory` and `wikipassage` for ODP, `wikitext` for LTCB. Compare which
   method is better and by how much, not the levels of error.
 - **Numbers.** Errors are in per cent; ± is the standard error of the mean over seeds. Times are CPU
-  time of one thread. The machines were shared and not all alike: compare times within a table, and
-  only by factors.
-- **Source.** `python -m experiments report` writes this page from `experiments/results`. The
-  commands are at the end of each section; [their README](../experiments/README.md) explains
-  them."""
+  time of one thread on shared machines, not all alike: compare ratios within a table.
+- **Source.** `python -m experiments report` writes this page from `experiments/results`. Each
+  section ends with its commands, which [experiments](../experiments/README.md) explains."""
 
 
 def build(experiments: Iterable[Experiment], results: Path = RESULTS) -> tuple[str, list[Section]]:
@@ -78,7 +76,7 @@ def summary_rows(experiment: Experiment, findings: Sequence[Finding]) -> list[li
     by_claim: dict[str, list[Finding]] = {}
     for finding in findings:
         by_claim.setdefault(finding.claim, []).append(finding)
-    link = f"[{experiment.name}](#{anchor(experiment.title)})"
+    link = f"[{short(experiment.title)}](#{anchor(experiment.title)})"
     rows = []
     for claim, same in by_claim.items():
         answers = {finding.answer for finding in same}
@@ -86,6 +84,16 @@ def summary_rows(experiment: Experiment, findings: Sequence[Finding]) -> list[li
         answer = same[0].answer if len(answers) == 1 else mixed
         rows.append([claim, f"**{answer}**", "; ".join(f.measured for f in same), link])
     return rows
+
+
+def short(title: str) -> str:
+    """Return what a link to a section is called.
+
+    >>> short("Figure 5a: online operation"), short("One-against-some: a stream that changes")
+    ('Figure 5a', 'A stream that changes')
+    """
+    before, _, after = title.partition(": ")
+    return after[0].upper() + after[1:] if before == "One-against-some" else before
 
 
 def anchor(title: str) -> str:
@@ -100,20 +108,22 @@ def anchor(title: str) -> str:
 def circumstances(records: Sequence[Record]) -> str:
     """Return the commands, versions and machines behind some records, folded."""
     commands: dict[str, list[str]] = {}
-    machines = set()
+    machines: dict[str, set[str]] = {}
     for record in records:
         machine, versions = record["machine"], record["versions"]
         commands.setdefault(record["command"], []).append(record["date"])
-        machines.add(
-            f"recalltree {versions['recalltree']}, Python {versions['python']}, "
-            f"{machine['processor']}, {machine['cores']} cores, "
-            f"{machine.get('simd', 'unknown instructions')}"
+        made_with = (
+            f"recalltree {versions['recalltree']} and Python {versions['python']} on "
+            f"{machine['processor']} with {machine['cores']} cores"
         )
+        machines.setdefault(made_with, set()).add(machine.get("simd", "unknown instructions"))
     lines = ["<details><summary>Commands</summary>", ""]
     for command, dates in sorted(commands.items()):
         when = " to ".join(sorted({min(dates), max(dates)}))
-        lines.append(f"- `{command}` ({len(dates)} results, {when})")
-    return "\n".join([*lines, "", f"Made with {'; '.join(sorted(machines))}.", "", "</details>"])
+        results = "1 result" if len(dates) == 1 else f"{len(dates)} results"
+        lines.append(f"- `{command}` ({results}, {when})")
+    made = "; ".join(f"{made} ({', '.join(sorted(machines[made]))})" for made in sorted(machines))
+    return "\n".join([*lines, "", f"Made with {made}.", "", "</details>"])
 
 
 def write(

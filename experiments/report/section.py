@@ -45,6 +45,11 @@ class Section:
         """Add a paragraph."""
         self.blocks.append(" ".join(text.split()))
 
+    def say_once(self, text: str) -> None:
+        """Add a paragraph, unless the section has it already."""
+        if " ".join(text.split()) not in self.blocks:
+            self.say(text)
+
     def bullets(self, items: Iterable[str]) -> None:
         """Add a list."""
         if lines := [f"- {item}" for item in items]:
