@@ -65,8 +65,13 @@ def build_parser() -> argparse.ArgumentParser:
     add = comparison.add_argument
     add("--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS))
     add("--programs", nargs="+", choices=PROGRAMS, default=list(PROGRAMS))
-    add("--repeats", type=int, default=3, help="keep the best of so many")
-    add("--once-above", type=float, default=60, help="train once if it takes so many seconds")
+    add("--repeats", type=int, default=3, help="repeats; the best is kept")
+    add(
+        "--once-above",
+        type=float,
+        default=60,
+        help="train only once if it takes more than this many seconds",
+    )
     add(
         "--one-against-all-limit",
         type=float,

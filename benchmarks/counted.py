@@ -21,7 +21,7 @@ ALGORITHMS = {
     "lom-tree": recalltree.LOMTreeClassifier,
 }
 
-#: Calls are counted in pairs, one with so many times the rows of the other: the difference is
+#: Calls are counted in pairs, one with this many times the rows of the other: the difference is
 #: the work on rows, without what a call costs by itself.
 SHORT, LONG = 1, 3
 

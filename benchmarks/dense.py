@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--programs", nargs="+", choices=PROGRAMS, metavar="PROGRAM", default=list(PROGRAMS))
     add("--weightings", nargs="+", choices=OF_DENSE, default=["plain", "whitened"])
-    add("--test-rows", type=int, help="use the first so many test rows only")
+    add("--test-rows", type=int, help="use only the first N test rows")
 
 
 def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def table(results: Sequence[dict[str, Any]]) -> Table:
             f"{100 * result['error']:.2f}",
             report.number(result["learn"]["cpu"]),
             *cells,
-            "all anew" if result["new_class"] is None else report.number(result["new_class"]),
+            "retrain" if result["new_class"] is None else report.number(result["new_class"]),
             "" if result["model_bytes"] is None else f"{result['model_bytes'] / 1e6:.1f}",
             f"{result['peak_rss'] / 1e6:.0f}",
         )

@@ -33,7 +33,7 @@ FAN_OUT = 10
 DIRECTIONS, SPREAD, NOISE, NOISE_BESIDE = 128, 0.6, 1.0, 0.05
 CODEBOOK = 2**16  # offsets that centres draw from
 CUT = 2.0  # deviations at which features are cut
-# From so many rows on the whitening stays as it is.
+# From this many rows on the whitening stays as it is.
 FEWEST_ROWS = 4_000
 ROWS_AT_ONCE, CLASSES_AT_ONCE = 20_000, 10_000
 WORK = "vectors_compared"  # what is counted of it
@@ -82,7 +82,7 @@ class NestedMixture:
         return self.rows_of(labels), labels
 
     def passes(self, rows_per_class: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield all classes in random order, so many times, a part of their rows at a time."""
+        """Yield all classes in random order, this many times, a part of their rows at a time."""
         for _ in range(rows_per_class):
             order = self.random.permutation(self.n_classes)
             for begin in range(0, len(order), ROWS_AT_ONCE):
@@ -120,7 +120,7 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
 
 
 def measure(n_classes: int, n_features: int, options: argparse.Namespace) -> dict[str, Any]:
-    """Learn and answer with so many classes and features."""
+    """Learn and answer with this many classes and features."""
     from recalltree import OneAgainstSomeClassifier
 
     mixture = NestedMixture(n_classes, n_features, options.seed)

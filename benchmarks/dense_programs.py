@@ -42,7 +42,7 @@ class Program(ABC):
         """Return n classes for every row, the best first."""
 
     def add_class(self, X: np.ndarray, label: int) -> Times | None:
-        """Learn a new class, and return the time it took; None where all has to be learned anew."""
+        """Learn a new class and return the time it took; None if all has to be learned again."""
         return None
 
     def model_bytes(self) -> int | None:

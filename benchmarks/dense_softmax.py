@@ -77,7 +77,7 @@ class Softmax:
         return self.names[np.vstack(found)]
 
     def add_class(self, X: np.ndarray, label: int) -> None:
-        """All has to be learned anew."""
+        """The whole model has to be learned again."""
 
     def model_bytes(self) -> int:
         return sum(weights.nbytes for weights in self.model.parameters())

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=200_000,
         help="how many rows, from the test rows",
     )
-    add("--repeats", type=int, default=3, help="keep the best of so many")
+    add("--repeats", type=int, default=3, help="repeats; the best is kept")
     add("--k", type=int, default=5)
 
 

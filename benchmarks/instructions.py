@@ -35,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="SET")
     add("--algorithms", nargs="+", choices=list(ALGORITHMS), default=list(ALGORITHMS))
-    add("--warm", type=int, default=4000, help="learn so many rows before counting begins")
-    add("--rows", type=int, default=400, help="count the work on twice so many rows")
+    add("--warm", type=int, default=4000, help="rows to learn before counting begins")
+    add("--rows", type=int, default=400, help="count the work on twice this many rows")
     add("--against", type=Path, metavar="FOLDER", help="also count another checkout, and compare")
     add("--cache-dir", type=Path, default=datasets.default_cache_dir())
     add("--json", type=Path, help="also write the report here, whenever there is more of it")

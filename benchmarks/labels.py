@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--data-dir", type=Path, help="folder with subjects/; without it: a generated set")
     add("--sets", nargs="+", choices=label_sets.SETS, help="without it: subjects, or generated")
-    add("--rows", type=int, help="use the first so many training rows only")
-    add("--test-rows", type=int, default=40_000, help="use the first so many test rows; 0: all")
+    add("--rows", type=int, help="use only the first N training rows")
+    add("--test-rows", type=int, default=40_000, help="use the first N test rows; 0 is all")
     add("--slow-rows", type=int, default=20_000, help="training rows of programs that need it")
     add("--programs", nargs="+", choices=[OURS, *PROGRAMS], default=[OURS, *PROGRAMS])
     add("--weightings", nargs="+", choices=("tfidf", "root-idf"), default=["tfidf", "root-idf"])

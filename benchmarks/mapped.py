@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--algorithms", nargs="+", choices=ESTIMATORS, default=list(ESTIMATORS))
     add("--scores", type=float, default=5e7, help="of one-against-all, rows x classes at most")
-    add("--repeats", type=int, default=5, help="keep the best of so many")
+    add("--repeats", type=int, default=5, help="repeats; the best is kept")
 
 
 def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class Touched:
 
     @classmethod
     def by_features(cls, work: dict[str, float], n_keys: float) -> Touched:
-        """Features vote, for rows with so many of them that are not zero.
+        """Features vote, for rows with this many of them that are not zero.
 
         At random are the record of a key, the first line of its histogram, the record of a
         candidate, that of its table and the tags in it, and what it knows of a key that it has met.
@@ -54,7 +54,7 @@ class Touched:
 
     @classmethod
     def by_trees(cls, work: dict[str, float], n_features: int, n_nodes: int) -> Touched:
-        """Trees vote, so many nodes of them, for dense rows.
+        """Trees vote, this many nodes of them, for dense rows.
 
         Rows of weights are read in sequence. At random are their first lines and those of their
         records, and as much of the nodes and of their histograms.
@@ -90,7 +90,7 @@ def touched(work: dict[str, float], X: datasets.Rows, parameters: dict[str, Any]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     study.add_arguments(parser)
     add = parser.add_argument
-    add("--repeats", type=int, default=5, help="keep the best of so many")
+    add("--repeats", type=int, default=5, help="repeats; the best is kept")
     add("--large-megabytes", type=int, default=512, help="of an array far larger than the caches")
 
 

@@ -14,7 +14,7 @@ SOURCE = Path(__file__).with_suffix(".c")
 
 @dataclass(frozen=True)
 class MemorySpeed:
-    """How fast one thread reads an array of so many bytes, the best of some repeats.
+    """How fast one thread reads an array of this many bytes, the best of some repeats.
 
     ``latency`` is the time of one line whose place the line before it tells, ``line`` that of one
     among many whose places are known: both at random places, in nanoseconds.

@@ -54,13 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--megabytes", type=int, nargs="+", default=[10, 100, 500, 2000], help="sizes of a model")
     add("--models", type=int, nargs="+", default=[2, 8], help="how many are merged")
     add("--n-jobs", type=int, default=1, help="threads")
-    add("--repeats", type=int, default=3, help="keep the best of so many")
+    add("--repeats", type=int, default=3, help="repeats; the best is kept")
     add("--most-gigabytes", type=float, default=8, help="leave out what reads more than that")
     add("--json", type=Path, help="write the results to this file")
 
 
 def random_model(n_bytes: int, seed: int, n_examples: int) -> OneAgainstSomeClassifier:
-    """Return a model of about so many bytes: its pairs are random."""
+    """Return a model of about this many bytes: its pairs are random."""
     rng = np.random.default_rng(seed)
     n_classes = max(1, n_bytes // (PER_CLASS * (PAIR_BYTES + ENTRY_BYTES)))
     clf = OneAgainstSomeClassifier(max_labels=2**30, random_state=0)

@@ -60,7 +60,7 @@ def sparse_weights(name, n_rows, n_weights, n_features, rng):
 
 
 def large_model(n_bytes):
-    """Return a model whose file has about so many bytes."""
+    """Return a model whose file has about this many bytes."""
     rng = np.random.default_rng(0)
     depth = 16
     n_nodes = 2**depth - 1

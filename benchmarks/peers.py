@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--algorithm", choices=ours.ESTIMATORS, default=next(iter(ours.ESTIMATORS)))
     add("--parameters", type=json.loads, help="JSON object: parameters of recalltree's estimator")
-    add("--test-rows", type=int, help="use the first so many test rows only")
+    add("--test-rows", type=int, help="use only the first N test rows")
 
 
 def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:

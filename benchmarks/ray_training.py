@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--workers", type=int, default=2)
     add("--rounds", type=int, nargs="+", default=[1, 4], help="merges in the pass")
     add("--without-ray", action="store_true", help="the parts of one round, in one process")
-    add("--repeats", type=int, default=3, help="keep the best of so many, by CPU time")
+    add("--repeats", type=int, default=3, help="repeats; the one with the least CPU time is kept")
 
 
 def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:

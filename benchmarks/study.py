@@ -23,13 +23,13 @@ PLACES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser, rows: int | None = None) -> None:
-    """Add the options for the sets, of which so many rows are used by default, and the report."""
+    """Add the options for the sets, of which this many rows are used by default, and the report."""
     files = dict.fromkeys((*datasets.FILE_SETS, *datasets.DENSE_FILE_SETS))
     sets = (*files, *datasets.GENERATED_SETS)
     add = parser.add_argument
     add("--data-dir", type=Path, help="folder with one folder per set; without it: generated sets")
     add("--sets", nargs="+", choices=sets, metavar="SET", help=f"of {', '.join(sets)}")
-    add("--rows", type=int, default=rows, help="use the first so many rows of each part only")
+    add("--rows", type=int, default=rows, help="use only the first N rows of each part")
     add("--cache-dir", type=Path, default=datasets.default_cache_dir())
     add("--json", type=Path, help="also write the report here, whenever there is more of it")
 

@@ -162,7 +162,7 @@ def table_of(name: str) -> list[str]:
 
 
 def with_tables(text: str) -> str:
-    """Return a page with its tables made anew."""
+    """Return a page with its tables made again."""
     return _TABLE.sub(lambda m: "\n".join([m[1], *table_of(m[2]), "", m[3]]), text)
 
 

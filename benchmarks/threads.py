@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--algorithms", nargs="+", choices=ours.ESTIMATORS, default=list(ours.ESTIMATORS))
     add("--threads", type=numbers, default=numbers("1,2,4,8,16"), help="such as 1,2,4")
-    add("--repeats", type=int, default=3, help="keep the best of so many")
+    add("--repeats", type=int, default=3, help="repeats; the best is kept")
     add(
         "--one-against-all-limit",
         type=float,

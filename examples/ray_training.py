@@ -16,7 +16,7 @@ ray.init("local", num_cpus=2, include_dashboard=False)
 
 
 def learn():
-    """Learn all rows; after whatever stopped it, the same call goes on from the checkpoint."""
+    """Learn all rows; after whatever stopped it, the same call continues from the checkpoint."""
     return recalltree.ray.fit(
         recalltree.OneAgainstSomeClassifier(random_state=0),
         f"{train}/*.parquet",

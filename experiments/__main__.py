@@ -25,15 +25,15 @@ from experiments.store import RESULTS, Store
 
 BUDGET_HELP = {
     "seeds": "how many seeds; error bars are over them",
-    "rows": "use the first so many training rows",
-    "test_rows": "use so many test rows at most; 0 is all",
-    "start": "leave out so many words of a text, from its beginning",
+    "rows": "use only the first N training rows",
+    "test_rows": "use at most N test rows; 0 is all",
+    "start": "skip the first N words of a text",
     "passes": "passes over small sets at most, with early stopping",
     "probes": "probes of the search; 0 leaves tuning out",
     "full_updates": "one-against-all samples negatives, or is left out, where training rows x "
     "classes x passes exceed this",
     "negative_samples": "how many negatives it then samples",
-    "max_classes": "use so many classes at most, drawn from a set (bernstein, cost, scaling)",
+    "max_classes": "use at most N classes, drawn from a set (bernstein, cost, scaling)",
 }
 CHOICES = ("sets", "algorithms", "variants")
 INTERRUPTED = 130
@@ -47,7 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--results", type=Path, default=RESULTS, help=argparse.SUPPRESS)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="list the experiments and the data sets")
-    add_run(commands.add_parser("run", help="run an experiment, or go on with it"))
+    add_run(commands.add_parser("run", help="run an experiment, or continue with it"))
     report = commands.add_parser("report", help="write docs/results.md from the stored results")
     report.add_argument("--docs", type=Path, help="write into this folder instead of docs")
     prepare = commands.add_parser("prepare", help="make a set from its raw files")
@@ -181,7 +181,7 @@ def main(arguments: Sequence[str]) -> None:
     except (FileNotFoundError, ValueError) as error:
         raise SystemExit(f"error: {error}") from None
     except KeyboardInterrupt:
-        console.print("interrupted: what was finished is kept, the same command goes on")
+        console.print("interrupted: what was finished is kept, the same command continues")
         raise SystemExit(INTERRUPTED) from None
 
 

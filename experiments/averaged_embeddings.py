@@ -31,7 +31,7 @@ from recalltree.estimators.progressive_curve import ProgressiveCurve
 
 SOURCE = Path(__file__).with_suffix(".c")
 N_DIMENSIONS = 100
-#: Features are folded into so many rows of embeddings: fastText has as many for n-grams.
+#: Features are folded into this many rows of embeddings: fastText has as many for n-grams.
 MAX_ROWS = 2**21
 #: Rates of the embeddings: the best is taken, an advantage. On a short beginning of a text higher
 #: ones are better than on all of it.

@@ -15,15 +15,15 @@ class Budget:
     algorithms : tuple of str, or None for the experiment's own
     variants : tuple of str, or None for all: what an ablation tries, or "what: value"
     seeds : how many seeds
-    rows : use the first so many training rows of a set; None is all
-    test_rows : use so many test rows at most; None is all
+    rows : use only the first training rows of a set, this many; None is all
+    test_rows : use at most this many test rows; None is all
     start : where in a text to begin, in words; other sets are used from their beginning
     passes : passes over the rows at most
     probes : probes of a random search
     full_updates : one-against-all is trained with sampled negatives where training rows x classes x
         passes exceed this
     negative_samples : how many negatives are then sampled
-    max_classes : use so many classes of a set at most; None is all
+    max_classes : use at most this many classes of a set; None is all
     """
 
     sets: tuple[str, ...] | None = None

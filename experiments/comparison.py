@@ -27,7 +27,7 @@ STANDARD_PROBES = 59
 PLACE = ("set", "algorithm")
 #: More negatives are not needed where they change the error by less.
 ENOUGH = 0.005
-#: With so many errors all probes look alike.
+#: With this many errors all probes look alike.
 NEARLY_ALL = 0.99
 COSTS = {
     "train_seconds": "training, s",

@@ -50,8 +50,8 @@ def learn_and_test(
 def learn(model: Any, task: Task, seed: int | None = None, passes: int = 1) -> dict[str, Any]:
     """Let a model learn a task and return what it took.
 
-    One pass is online, in the order of the task, or permuted if there is a seed. More are at most
-    so many: a tenth of the rows is held out to tell when to stop, as the paper does on small sets.
+    One pass is online, in the order of the task, or permuted if there is a seed. A larger number is
+    a limit: a tenth of the rows is held out to tell when to stop, as the paper does on small sets.
     Making features and reading files is not timed.
     """
     times = NO_TIME

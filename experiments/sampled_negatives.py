@@ -10,11 +10,11 @@ from benchmarks.measure import Stopwatch
 from experiments.data.task import Task
 from experiments.methods import make_model
 
-#: The estimate learns rows of so many classes.
+#: The estimate learns rows of this many classes.
 ESTIMATE_CLASSES = 500
 ESTIMATE_ROWS = 2_000
 
-#: Progressive validation asks about so many rows, spread evenly, each just before its block.
+#: Progressive validation asks about this many rows, spread evenly, each just before its block.
 VALIDATION_ROWS = 1_000
 VALIDATION_BLOCK = 1_000
 

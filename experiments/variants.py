@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from recalltree.reference.one_against_some import OneAgainstSomeReference
 
-#: Pairs of features are hashed into so many columns.
+#: Pairs of features are hashed into this many columns.
 PAIR_COLUMNS, PRIME, HASH = 2**20, 2**31 - 1, 1_000_003
 
 

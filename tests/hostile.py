@@ -1,7 +1,7 @@
 """Hostile model files: how they are made from honest ones, and what "refused" means.
 
 A ModelFileError when the file is loaded; where a number is nonsense but the structure is sound, it
-is one when the file is verified or read to go on learning, while predicting from it unverified
+is one when the file is verified or read to continue learning, while predicting from it unverified
 stays within the file.
 """
 

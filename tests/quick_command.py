@@ -1,4 +1,4 @@
-"""The command ``recalltree`` in processes that do not import everything anew.
+"""The command ``recalltree`` in processes that do not import everything again.
 
 A server has imported the package and forks for every command. What the shell starts is a client
 that hands over its arguments, its folder and its streams, and ends as the command does. So the

@@ -30,7 +30,7 @@ def test_a_loaded_model_answers_the_same(name, mmap, tmp_path):
 @names
 @pytest.mark.parametrize("n_before", [3, 20, 700, 2047, 2048, 2300])
 def test_learning_goes_on_where_it_stopped(name, n_before, tmp_path):
-    """Before the whitening is known, while it is learned anew, and when it is final."""
+    """Before the whitening is known, while it is learned again, and when it is final."""
     X, y = mixture(2600)
     whole, clf = clone(CELLS[name]), clone(CELLS[name])
     X = rows_for(clf, X)

@@ -272,7 +272,7 @@ def test_checkpoints_are_models_that_go_on(folder, tmp_path, monkeypatch):
     for number in (1, len(saved) - 1):  # in the first pass, and in the second
         checkpoint = tmp_path / f"checkpoint{number}.rt"
         result = run(*arguments, "--resume", checkpoint, "-m", tmp_path / "again.rt")
-        assert "going on in pass" in result.stderr
+        assert "continuing in pass" in result.stderr
         assert tensors_of(tmp_path / "again.rt") == expected
 
 

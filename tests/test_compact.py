@@ -78,7 +78,7 @@ def test_only_learning_is_refused(tmp_path):
     small.save(tmp_path / "small.rt")
     for model in (small, recalltree.load(tmp_path / "small.rt", mmap=False)):
         for _ in range(2):
-            with pytest.raises(ValueError, match=r"compacted.*fit to begin anew"):
+            with pytest.raises(ValueError, match=r"compacted.*fit to start from scratch"):
                 model.partial_fit(X, y)
         model.predict(X)
         assert model.tree_.n_nodes > 0

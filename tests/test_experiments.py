@@ -88,7 +88,7 @@ def test_an_interrupted_run_keeps_what_it_finished(tmp_path, monkeypatch, capsys
     with pytest.raises(SystemExit) as ended:
         run("bernstein", tmp_path)
     assert ended.value.code == 130
-    assert "goes on" in capsys.readouterr().err
+    assert "continues" in capsys.readouterr().err
     assert len(records(tmp_path, "bernstein")) == 3
     run("bernstein", tmp_path)
     assert len(records(tmp_path, "bernstein")) == 10
@@ -267,13 +267,13 @@ def test_a_stream_changes_half_way(done):
         for r in found
     }
     for algorithm in ("one-against-some", "recall-tree", "one-against-all"):
-        calm, changed, anew = (
+        calm, changed, again = (
             by_stream[algorithm, stream, None] for stream in ("undisturbed", "changed", "restarted")
         )
         assert calm["window_error"][:50] == changed["window_error"][:50]
         assert calm["window_error"][50:] != changed["window_error"][50:]
-        assert len(anew["window_error"]) == 50
-        assert anew["ends"] == changed["ends"][50:]
+        assert len(again["window_error"]) == 50
+        assert again["ends"] == changed["ends"][50:]
     fading = by_stream["one-against-some", "changed", 0.03]
     assert fading["window_error"] != by_stream["one-against-some", "changed", None]["window_error"]
 

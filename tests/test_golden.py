@@ -1,4 +1,4 @@
-"""Files that were saved once load for ever, answer as they did, and can go on learning."""
+"""Files that were saved once load for ever, answer as they did, and can continue learning."""
 
 import importlib.util
 import json

@@ -53,7 +53,7 @@ for name, kind in kinds:
             "sums": clf.predict_proba(X).sum(axis=1).tolist(),
             "pickles": np.array_equal(again.predict_proba(X), clf.predict_proba(X)),
             "goes on": clf.partial_fit(X, more).n_classes_seen_,
-            "begins anew": clf.set_params(n_passes=1).fit(X, given).n_iter_,
+            "starts from scratch": clf.set_params(n_passes=1).fit(X, given).n_iter_,
         }
         print(json.dumps(found))
 """
@@ -89,4 +89,4 @@ def test_interrupt(classifier, kind, n_jobs, cases):
         assert max(found["sums"]) > 1.5  # each label by itself
     assert found["pickles"]
     assert found["goes on"] == 15
-    assert found["begins anew"] == 1
+    assert found["starts from scratch"] == 1

@@ -14,7 +14,7 @@ N_WATCHED = 1000
 
 
 class Watched:
-    """A model that has seen all classes, and random examples to go on with."""
+    """A model that has seen all classes, and random examples to continue with."""
 
     def __init__(self, n_classes, core=_core.RecallTree, **config):
         self.rng = np.random.default_rng(n_classes)

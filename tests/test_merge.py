@@ -45,7 +45,7 @@ def go_on(path, X, y):
 
 
 def shards_of(clf, X, y, tmp_path, n_first=200, n_shards=3):
-    """Return a base, models that went on from it with a part of the rows each, and the parts."""
+    """Return a base, models that continued from it with a part of the rows each, and the parts."""
     clf.partial_fit(X[:n_first], y[:n_first])
     clf.save(tmp_path / "base.rt")
     parts = np.array_split(np.arange(n_first, len(y)), n_shards)

@@ -80,7 +80,7 @@ def test_compacted_models():
 def test_a_base_from_which_a_model_did_not_go_on():
     base = fitted()
     X, y = sparse_rows()
-    with pytest.raises(ValueError, match=r"models\[0\] did not go on from base"):
+    with pytest.raises(ValueError, match=r"models\[0\] did not continue from base"):
         recalltree.merge([new().fit(X[:20], y[:20])], base=base)
 
 

@@ -27,7 +27,7 @@ def test_lists_of_labels(tmp_path):
     ours, theirs = merged._core.state(), one._core.state()
     for name in ("pairs.counts", "keys.examples", "classes.sums", "counted.examples"):
         np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
-    # Marginal probabilities go on from the base, as far as both models moved them.
+    # Marginal probabilities continue from the base, as far as both models moved them.
     np.testing.assert_allclose(ours["marginals"][1::2], theirs["marginals"][1::2], rtol=0.2)
     assert merged.score(X, lists) > one.score(X, lists) - 0.1
     assert merged.partial_fit(X[:10], lists[:10]).n_examples_ == 610
@@ -90,7 +90,7 @@ def test_cells_add_up(tmp_path):
 def test_cells_need_a_whitening_that_is_final(tmp_path):
     X, y = embeddings()
     models = [new(keys="cells").fit(X[i : i + 1000], y[i : i + 1000]) for i in (0, 1000)]
-    with pytest.raises(ValueError, match=r"no base was given\. Let one model learn so many rows"):
+    with pytest.raises(ValueError, match=r"no base was given\. Let one model learn that many rows"):
         recalltree.merge(models)
     new(keys="cells").partial_fit(X[:500], y[:500]).save(tmp_path / "base.rt")
     models = [go_on(tmp_path / "base.rt", X[i : i + 100], y[i : i + 100]) for i in (500, 600)]

@@ -82,7 +82,7 @@ def large_model(path, seed):
 def test_one_model_and_a_half(tmp_path):
     paths = [tmp_path / f"{i}.rt" for i in range(4)]
     large_model(paths[0], seed=0)
-    for path in paths[1:]:  # they went on from the first, and learned nothing that shows
+    for path in paths[1:]:  # they continued from the first, and learned nothing that shows
         path.write_bytes(paths[0].read_bytes())
     size = paths[0].stat().st_size
     assert size > 100_000_000

@@ -1,4 +1,4 @@
-"""Nodes of a Recall Tree are packed once for many small batches, and anew after learning."""
+"""Nodes of a Recall Tree are packed once for many small batches, and again after learning."""
 
 import numpy as np
 import pytest

@@ -296,7 +296,7 @@ def test_a_model_of_labels_refuses_lists(make):
     X, lists = topics(50)
     one = [row[0] for row in lists]
     clf = make().partial_fit(X, one)
-    with pytest.raises(ValueError, match="call fit to begin anew with lists"):
+    with pytest.raises(ValueError, match="call fit to start from scratch with lists"):
         clf.partial_fit(X, lists)
     with pytest.raises(ValueError, match="learned one label for each row and answers with one"):
         clf.predict(X, threshold=0.5)

@@ -65,7 +65,7 @@ def use_save(clf, X, folder):
 
 
 def check_copy(twin, X):
-    """A copy of the model is whole: it predicts, and goes on learning."""
+    """A copy of the model is whole: it predicts, and continues to learn."""
     assert twin.n_examples_ % BATCH == 0
     check_labels(twin, twin.predict(X))
     if "tree_" in dir(twin) and hasattr(twin.tree_, "total"):

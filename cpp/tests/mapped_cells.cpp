@@ -1,6 +1,6 @@
-// Cells that are saved: they go on learning as if nothing had happened, answer the same from where
-// they lie, and whatever a hostile state holds, it is refused or stays within its arrays. Built
-// with RECALLTREE_SANITIZE=address this shows it.
+// Cells that are saved: they continue learning as if nothing had happened, answer the same from
+// where they lie, and whatever a hostile state holds, it is refused or stays within its arrays.
+// Built with RECALLTREE_SANITIZE=address this shows it.
 #include "recalltree/file/mapped_cells.hpp"
 
 #include <cassert>
@@ -61,7 +61,7 @@ MappedCells mapped(const State& state) {
   return MappedCells(kConfig, state, state.array("class_vectors.bias").size);
 }
 
-// Before the whitening is known, while it is learned anew, and when it is final.
+// Before the whitening is known, while it is learned again, and when it is final.
 void learning_goes_on_where_it_stopped() {
   Data data(3000, kFeatures, kClasses, 21, 0.8f);
   for (const std::size_t stop : {0u, 5u, 8u, 700u, 2047u, 2048u, 2600u}) {

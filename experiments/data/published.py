@@ -19,7 +19,7 @@ from benchmarks.datasets import Dataset, file_key
 from experiments.data.task import ArrayTask, Batch, Task
 from recalltree.readers import open_rows
 
-#: The authors shuffle ODP, which is sorted by class, in a buffer of so many rows.
+#: The authors shuffle ODP, which is sorted by class, in a buffer of this many rows.
 SHUFFLE_ROWS = 100_000
 
 

@@ -29,7 +29,7 @@ from experiments.store import Record, Unit
 from recalltree.reference import cell_tree, cells, class_vectors, whitening
 
 SETS: tuple[str, ...] = ("passages", "glyphs")
-#: The reference is slow: it learns so many classes, rows and cells.
+#: The reference is slow: it learns this many classes, rows and cells.
 CLASSES, TRAIN_ROWS, TEST_ROWS, TEST_SHARE = 500, 3_000, 2_000, 0.3
 SMALL_CELLS = (cell_tree, "CELL_SIZE", 16)
 READ = {"cells_read": 8, "max_candidates": 16}
@@ -220,7 +220,7 @@ def section(records: Sequence[Record]) -> Section:
         2.6 standard errors are called noise (P > 0.01); by chance, one line in a hundred is called
         better or worse. Recall: share of the rows whose class is among the candidates. Compared:
         class vectors and sketches, per row. *Never* and *every row* differ after row 2,048 alone:
-        until then the whitening is renewed now and then, and all classes are placed anew with it.
+        until then the whitening is renewed now and then, and all classes are placed again with it.
         To run one line of a table, and the defaults with
         it:"""
     )

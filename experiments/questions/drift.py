@@ -2,7 +2,7 @@
 
 The labels of the second half are permuted: what was learned of the old ones is wrong. Two other
 streams tell what could be hoped for: "undisturbed", the same rows with the labels of the first half
-throughout, and "restarted", a model that begins anew at the change.
+throughout, and "restarted", a model that starts from scratch at the change.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ HEADINGS += ("evaluations", "MB")
 TUNED_HEADINGS = ("set", "training rows", "settings", "held-out error", "test error", "recall")
 TUNED_HEADINGS += ("train µs", "predict µs", "MB")
 OURS = "one-against-some"
-#: Errors on a text are shown after so many words.
+#: Errors on a text are shown after this many words.
 MOMENTS = (100_000, 1_000_000, 2_000_000, 5_000_000)
 
 
@@ -273,7 +273,7 @@ def _show_text(page: Section, name: str, found: dict[str, Record]) -> None:
     moments = [n for n in MOMENTS if n < n_train] + [n_train]
     page.say(
         f"""**{name}** in its own order, {n_train:,} words, each predicted just before it is
-        learned. Progressive error after so many words:"""
+        learned. Progressive error after this many words:"""
     )
     page.table(
         ["method", *(f"{n:,}" for n in moments), "train µs", "MB"],

@@ -35,7 +35,7 @@ SETS: tuple[str, ...] = ("glyphs", "webdirectory")
 class Variant:
     """One line of the table: what is changed, to what, and how; of the reference, which class.
 
-    ``pairs`` adds features: the pairs of so many of the rarest features of an example.
+    ``pairs`` adds features: the pairs of this many of the rarest features of an example.
     """
 
     what: str
@@ -122,7 +122,7 @@ REFERENCES: dict[str, list[Variant]] = {
         Variant("labels (M)", "those of 80% of the count", reference=variants.AdaptiveLabels),
     ],
 }
-#: The reference is slow: it learns some of the classes, and so many of their rows at most.
+#: The reference is slow: it learns some of the classes, and this many of their rows at most.
 REFERENCE_CLASSES = {DENSE: 100, SPARSE: 200}
 REFERENCE_ROWS = {DENSE: 3_000, SPARSE: 1_500}
 REFERENCE_TEST_ROWS = 1_000
@@ -244,7 +244,7 @@ ROW_COMMAND = (
 DEFAULTS = ("defaults", "one pass")
 #: Differences that chance gives more often than this are not called differences.
 SURE = 0.01
-#: Errors larger than so many times that of the defaults stand at the edge of the figure.
+#: Errors larger than this many times that of the defaults stand at the edge of the figure.
 FAR = 1.4
 
 Cells = dict[tuple[Any, ...], list[Record]]  # (what, value) -> a record per seed

@@ -31,9 +31,9 @@ from experiments.store import Record, Unit
 SETS: tuple[str, ...] = ("wikitext", "standard-library")
 
 
-#: After so many training examples a text becomes another: English Wikipedia, then Simple English.
+#: After this many training examples a text becomes another: English Wikipedia, then Simple English.
 CHANGES = {"wikitext": 17_650_000}
-#: Errors before and after the change are those of so many examples.
+#: Errors before and after the change are those of this many examples.
 STRETCH = 1_000_000
 
 

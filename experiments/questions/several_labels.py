@@ -26,7 +26,7 @@ from recalltree.metrics import precision_at_k, recall_at_k
 
 SETS: tuple[str, ...] = ("subjects",)
 ESTIMATOR = "estimator"
-#: The reference is slow: it learns rows of so many labels, and so many of them.
+#: The reference is slow: it learns rows of this many labels, and this many of them.
 N_LABELS, N_ROWS, N_HELD_OUT = 200, 1_000, 500
 N_BINS = 15
 METRICS = ("P@1", "P@3", "P@5", "R@5")

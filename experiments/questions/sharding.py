@@ -1,7 +1,7 @@
 """Rows that are learned in shards: what does it cost in errors that models are merged now and then?
 
 The shards are learned one after the other in one process, so that nothing depends on a cluster. A
-round deals its rows to the workers in turn; each goes on from the model of the round before; the
+round deals its rows to the workers in turn; each continues from the model of the round before; the
 models are merged. The first rows are learned by one process: it makes the base.
 """
 
@@ -121,8 +121,9 @@ def section(records: Sequence[Record]) -> Section:
     """Return the section."""
     page = Section()
     page.say(
-        """One pass; points of test error more than one process has, with so many workers and so
-        many merges in the pass. The table of rules has 8 workers and 10 merges."""
+        """One pass; points of test error more than one process has, by the
+        number of workers and of merges in the pass. The table of rules has 8 workers and 10
+        merges."""
     )
     for (name, *_, algorithm), found in by_set(records, "algorithm").items():
         losses, n_train = losses_of(found), found[0]["result"]["n_train"]

@@ -35,7 +35,7 @@ RUNS = {
 #: Namespace of path features there, crossed with all others.
 CROSSED = ("-q", r"\x88:")
 PASSES = 20
-#: Crossed path features take so many times the time.
+#: Crossed path features take this many times the time.
 DEARER = 9
 #: One pass with defaults, timed: `python -m benchmarks vowpal`.
 BENCHMARKS = Path(vowpal.__file__).parent / "results"

@@ -105,7 +105,7 @@ class _Learner(_Model):
 class _Mapped(_Model):
     """Methods of models that view the state of a learner: they predict, and cannot learn."""
 
-    # whether a learner could go on from its state
+    # whether a learner could continue from its state
     @property
     def is_complete(self) -> bool: ...
     # raises ValueError where a number is not finite, or out of order

@@ -58,7 +58,7 @@ PARAMETERS = make_table(
         "chunksize",
         0,
         (Range(int, 0),),
-        "Suggest for so many sentences at a time, and take the mean. 0 is the whole document.",
+        "Sentences per chunk; suggestions are averaged over chunks. 0 is the whole document.",
     ),
     *(ONE_AGAINST_SOME[name] for name in _OF_ESTIMATOR),
 )

@@ -41,13 +41,13 @@ def learn_from(
 
     The model is that of ``partial_fit`` with the same rows, whatever the batches; only rows of the
     first pass count for the progressive error. Between two pieces the model can be used, saved, or
-    left as it is: to go on later, give the last position as `start`, and rows before it are read
+    left as it is: to continue later, give the last position as `start`, and rows before it are read
     but not learned again.
 
     Parameters
     ----------
     clf : estimator
-        Fitted or not; it goes on learning.
+        Fitted or not; it continues to learn.
     reader : iterable of batches
         What ``recalltree.readers.open_rows`` returns, or any iterable of objects with the
         attributes ``X``, ``y`` and ``sample_weight``; iterated over once for each pass.

@@ -15,7 +15,7 @@ namespace {
 // A centre is drawn again when its node has changed by this share.
 constexpr std::uint32_t kChangesPerDraw = 8;
 constexpr int kRoundsOfMeans = 4;
-// Each half of a node that is split has at least this share of its entries: one in so many.
+// Each half of a node that is split has at least this share of its entries: one in this many.
 constexpr std::size_t kSmallestHalf = 4;
 
 float squares(const float* v, std::size_t n) { return kernels().dot(v, v, n); }

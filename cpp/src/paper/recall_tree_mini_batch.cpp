@@ -202,7 +202,7 @@ void RecallTree::apply_to_nodes(const MiniBatch& rows, std::size_t place, Owner 
   });
 }
 
-// Scores are taken anew: classes may have learned from earlier rows of the mini-batch.
+// Scores are taken again: classes may have learned from earlier rows of the mini-batch.
 void RecallTree::apply_to_classes(const MiniBatch& rows, std::size_t place, Owner owner,
                                   RecallTreeWorkspace& ws) {
   RecallTreeNotes& notes = notes_[place];

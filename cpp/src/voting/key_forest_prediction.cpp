@@ -14,7 +14,7 @@ constexpr std::uint32_t kMaxDepth = 7;
 constexpr std::uint32_t kMaxLabels = 128;
 // Norm of the random hyperplane at which a router begins.
 constexpr float kRandomNorm = 0.5f;
-// Of so many places in each tree, those above depth 8.
+// Of this many places in each tree, those above depth 8.
 constexpr std::size_t kPlacesKept = 256;
 
 std::size_t trees_of(const OneAgainstSomeConfig& config) {

@@ -114,7 +114,7 @@ class _Block:
             self.width = self._dense.shape[1]
 
     def rows(self, n_features: int) -> Any:
-        """Return the rows; sparse ones have so many features."""
+        """Return the rows; sparse ones have this many features."""
         if self._dense is not None:
             return self._dense
         n_rows = len(self._indptr) - 1

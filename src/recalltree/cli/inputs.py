@@ -84,7 +84,7 @@ def load_to_predict(model: str, mmap: bool, n_jobs: int | None) -> Any:
 
 
 def load_to_use(model: str, mmap: bool, n_jobs: int | None) -> Any:
-    """Return a model that is to predict, with so many threads."""
+    """Return a model that is to predict, with this many threads."""
     clf = load_model(model, mmap=mmap)
     if n_jobs is not None:
         clf.set_params(n_jobs=n_jobs)

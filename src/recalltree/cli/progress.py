@@ -80,7 +80,7 @@ class Meter:
         self._counted = self._counts()
 
     def measure(self, n_rows: int, pass_number: int = 0) -> Snapshot:
-        """Return how things are after so many rows of this run, and note it for "since last"."""
+        """Return how things are after this many rows of this run, and note it for "since last"."""
         seconds = max(monotonic() - self._began, 1e-9)
         read, total = self._reader.position
         share = None

@@ -90,7 +90,7 @@ def train(
         _check_files(ctx, paths, clf.n_passes)
     if run.start != TrainingPosition():
         say(
-            f"going on in pass {run.start.pass_number + 1} after {counted(run.start.row, 'row')}",
+            f"continuing in pass {run.start.pass_number + 1} after {counted(run.start.row, 'row')}",
             quiet=quiet,
         )
     with Interrupts() as interrupts:
@@ -238,7 +238,7 @@ class TrainingRun:
         return text
 
     def how_to_go_on(self, model: str) -> str:
-        """Return what to type to go on after an interrupt."""
+        """Return what to type to continue after an interrupt."""
         where = f"pass {self.position.pass_number + 1} after {counted(self.position.row, 'row')}"
         if model == "-" or "-" in self.paths:
             return (

@@ -32,7 +32,7 @@ INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
     type=click.IntRange(min=1),
     default=400_000,
     show_default=True,
-    help="How many tokens to read, as far as there are so many.",
+    help="Most tokens to read.",
 )
 @click.option(
     "--seed",
@@ -121,9 +121,9 @@ def explain(task: Task, console: Console) -> None:
 
 
 def show_completions(completer: Completer, console: Console) -> None:
-    """Print how the model goes on with code."""
+    """Print how the model continues with code."""
     console.print(
-        "[bold]How one-against-some goes on with code[/bold] (what it adds follows the »)"
+        "[bold]How one-against-some continues with code[/bold] (what it adds follows the »)"
     )
     for beginning in BEGINNINGS:
         completion = completer.complete(beginning)

@@ -1,4 +1,4 @@
-"""Completions: how a model goes on with Python code."""
+"""Completions: how a model continues with Python code."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from recalltree.demo.tokens import Corpus
 #: Two and a half times the default: half of all tokens are names, which are rare one by one.
 MAX_CANDIDATES = 150
 NEGATIVE_SAMPLES = 64
-#: One-against-all compares all classes for each prediction: so many of them are enough.
+#: One-against-all compares all classes for each prediction: this many of them are enough.
 N_SAMPLED_PREDICTIONS = 4_000
 
 

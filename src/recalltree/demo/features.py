@@ -15,7 +15,7 @@ from recalltree.demo.tokens import START
 ORDER = 6
 #: A token of which nothing is known: it has no features.
 UNKNOWN = -1
-#: Features are hashed to so many columns by default.
+#: Features are hashed to this many columns by default.
 N_COLUMNS = 2**20
 
 _ID_BITS = 20  # three ids and the kind of the feature fit into 63 bits
@@ -61,7 +61,7 @@ def feature_rows(history: NDArray[np.int64], n_columns: int = N_COLUMNS) -> csr_
     history : ndarray of shape (n, ORDER)
         The token ids before a position, the nearest first, `UNKNOWN` where there are none.
     n_columns : int, default=N_COLUMNS
-        Features are hashed to so many columns.
+        Features are hashed to this many columns.
 
     Returns
     -------

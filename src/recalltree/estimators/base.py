@@ -94,7 +94,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         """Learn from scratch, in ``n_passes`` passes over the data.
 
         An interrupt (KeyboardInterrupt) is answered within a fraction of a second and leaves a
-        model that can be used, and that can go on with ``partial_fit``.
+        model that can be used, and that can continue with ``partial_fit``.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         return False
 
     def _check_labels(self, y: Any, fitted: Fitted | None) -> NDArray[Any] | LabelLists:
-        """Check y; `fitted` is the model that goes on learning, None if it begins anew."""
+        """Check y; `fitted` is the model that continues to learn, None for a new one."""
         return check_labels(y, learns_lists=False, name=type(self).__name__)
 
     def _begin(self, core: Any, config: dict[str, Any], growth: Growth) -> None:
@@ -308,8 +308,8 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         changed = sorted(name for name in now if now[name] != before[name])
         if changed:
             raise ValueError(
-                f"{', '.join(changed)} changed since learning began. partial_fit goes on with the "
-                "model as it is: set the parameter back, or call fit to begin anew."
+                f"{', '.join(changed)} changed since learning began. partial_fit continues with "
+                "the model as it is: set the parameter back, or call fit to start from scratch."
             )
 
     def __sklearn_is_fitted__(self) -> bool:

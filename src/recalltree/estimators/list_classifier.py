@@ -47,7 +47,7 @@ class ListClassifier(OnlineClassifier):
         if not fitted.has_lists and isinstance(labels, LabelLists):
             raise ValueError(
                 "y has lists of labels, and this model learned one label for each row: give one, "
-                "or call fit to begin anew with lists."
+                "or call fit to start from scratch with lists."
             )
         if fitted.has_lists and not isinstance(labels, LabelLists):
             return LabelLists(labels, np.arange(len(labels) + 1))

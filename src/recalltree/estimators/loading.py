@@ -29,9 +29,9 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = Fals
         when a prediction needs them, and processes share them. The first ``partial_fit`` reads
         everything. A mapped file may be replaced (``save`` does), but must not be changed in place.
     verify : bool, default=False
-        Read everything now: check that the checksum is right and that all numbers are finite. What
-        is read to go on learning (``mmap=False``, or ``partial_fit`` later) is always verified, and
-        the structure of a file (types, sizes, links, labels) is checked in any case.
+        Read everything now: check that the checksum is right and that all numbers are finite. A
+        file that is read to continue learning (``mmap=False``, or ``partial_fit`` later) is always
+        verified, and the structure of a file (types, sizes, links, labels) is checked in any case.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from recalltree.estimators.fitted import Fitted
 SLICE_SECONDS = 0.1
 FIRST_SLICE_ROWS = 64
 
-#: Several threads learn mini-batches. These end at multiples of so many rows, and so do the slices.
+#: Several threads learn mini-batches, which end at multiples of this many rows, as do the slices.
 MINI_BATCH_ROWS = 256
 
 #: Passes without a smaller error on the held-out rows before early stopping.

@@ -45,7 +45,7 @@ class Persistent(BaseEstimator):
     def save(self, path: str | os.PathLike[str], *, extra: dict[str, Any] | None = None) -> None:
         """Write the model to a file, from which ``recalltree.load`` makes the same estimator.
 
-        The file holds everything: parameters, labels, weights, and what learning needs to go on
+        The file holds everything: parameters, labels, weights, and what learning needs to continue
         exactly where it stopped. A file of this name is replaced at once, when the new one is
         complete and on the disk: whatever happens, the name holds the old model or the new one.
 
@@ -170,7 +170,7 @@ class Persistent(BaseEstimator):
 
     @at_one_moment
     def compact(self, dtype: str = "float32", *, X: Any = None, y: Any = None) -> Any:
-        """Return a smaller estimator that predicts and cannot go on learning.
+        """Return a smaller estimator that predicts and cannot continue learning.
 
         It lacks what only learning needs (the optimiser's state) and, where X was sparse, weights
         that are 0. With `dtype` "float32" predictions stay the same; "float16" and "bfloat16" halve
@@ -234,7 +234,7 @@ class Persistent(BaseEstimator):
     def _core(self) -> Any:
         return self._fitted.core
 
-    # --- going on learning ------------------------------------------------------------------
+    # --- continuing to learn ------------------------------------------------------------------
 
     @property
     def _is_mapped(self) -> bool:
@@ -249,8 +249,8 @@ class Persistent(BaseEstimator):
         if fitted.contents == PREDICTION:
             raise ValueError(
                 "this model was compacted: it has no optimiser state any more, so it can predict "
-                "but not go on learning. Learn with the model that it was made from, or call fit "
-                "to begin anew."
+                "but not continue learning. Learn with the model that it was made from, or call "
+                "fit to start from scratch."
             )
         name = "the merged model" if fitted.container is None else fitted.container.name
         if fitted.container is not None:

@@ -33,7 +33,7 @@ from recalltree.validation import (
 DENSE_LIMIT_BYTES = 2**30
 
 #: About how many scores are held at a time: 16 MiB as float64. Every call of a core prepares its
-#: prediction anew (a Recall Tree packs its nodes), which many rows must share.
+#: prediction again (a Recall Tree packs its nodes), which many rows must share.
 _BLOCK_SCORES = 2**21
 
 

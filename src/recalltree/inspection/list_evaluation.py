@@ -38,13 +38,13 @@ class ListEvaluation(Tally):
     k : int, default=5
         The largest k of precision, recall and nDCG at k. No more than there are classes.
     threshold : float, default=0.5
-        The labels whose probability is at least so large are those that F1 is measured of.
+        The labels whose probability is at least this large are those that F1 is measured of.
 
     Attributes
     ----------
     n_rows : int
     rows_by_size : Counter
-        How many rows have so many labels.
+        Number of rows by number of labels.
     confusions : Counter
         How often (class id of the label, class id of the answer) occurred in rows of which one
         label alone is missing: of m labels, no more than k, the first m answers hold all but one,

@@ -29,7 +29,7 @@ def list_results(evaluation: ListEvaluation, place_of: NDArray[np.int64]) -> dic
     -------
     dict
         ``k``; ``labels``, where labels are found or lost, None where there are none; ``sizes``, how
-        many rows have so many labels; ``worst``, the rows with the worst results.
+        many rows have this many labels; ``worst``, the rows with the worst results.
     """
     results = evaluation.label_results()
     has_labels = all(np.isfinite(value) for value in results.values())

@@ -92,7 +92,7 @@ def _check_goes_on(base: Source, model: Source) -> None:
     before, now = int(base["n_examples"][0]), int(model["n_examples"][0])
     if now < before or len(model.model.classes) < len(base.model.classes):
         raise ValueError(
-            f"{model.name} did not go on from {base.name}: it has learned {now:,} examples and "
+            f"{model.name} did not continue from {base.name}: it has learned {now:,} examples and "
             f"knows {len(model.model.classes):,} labels, {base.name} {before:,} and "
-            f"{len(base.model.classes):,}. The base is the model from which all of them went on."
+            f"{len(base.model.classes):,}. The base is the model from which all of them continued."
         )

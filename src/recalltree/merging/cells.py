@@ -101,13 +101,13 @@ def _check_whitening(plan: Plan) -> None:
             why = f"{source.name} has learned {int(source['n_examples'][0]):,} rows"
         raise ValueError(
             "cells can be merged if all models whiten rows alike, which they learn from their "
-            f"first rows, 2,048 at most; {why}. Let one model learn so many rows, let all others "
-            "go on from it, and give it as the base."
+            f"first rows, 2,048 at most; {why}. Let one model learn that many rows, let all others "
+            "continue from it, and give it as the base."
         )
     for model in plan.models:
         for name in _WHITENING:
             if not np.array_equal(model[name], plan.base[name]):
                 raise ValueError(
                     f"{model.name} whitens rows otherwise than {plan.base.name} ({name} differs), "
-                    "so that it did not go on from it; give the base from which all models did."
+                    "so that it did not continue from it; give the base from which all models did."
                 )

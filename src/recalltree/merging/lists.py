@@ -125,7 +125,7 @@ def merge_lists(
 def _blocks(
     begins: Sequence[NDArray[Any]], ends: Sequence[NDArray[Any]], n_rows: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows with about so many numbers together."""
+    """Yield ranges of rows with about this many numbers together."""
     if n_rows == 0:
         return
     n = np.zeros(n_rows, dtype=np.int64)

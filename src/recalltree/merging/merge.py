@@ -44,7 +44,7 @@ def merge(
     models : sequence of estimators or path-likes
         Fitted models of one algorithm with the same parameters, or their files.
     base : estimator or path-like, default=None
-        The model from which all of them went on. None: they began with nothing.
+        The model from which all of them continued. None: they began with nothing.
     rule : {"auto", "replay", "root", "mass", "mean", "sum"}, default="auto"
         How the weights that several models learned become one.
     n_jobs : int, default=None
@@ -54,13 +54,13 @@ def merge(
     -------
     estimator
         With the parameters of the base or, without one, of the first model. It can be saved, and
-        can go on learning.
+        can continue learning.
 
     Raises
     ------
     ValueError
-        If models differ in parameters or features, did not go on from the base, were compacted, or
-        are of LOMTreeClassifier, whose trees cannot be matched.
+        If models differ in parameters or features, did not continue from the base, were compacted,
+        or are of LOMTreeClassifier, whose trees cannot be matched.
 
     Examples
     --------

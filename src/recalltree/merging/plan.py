@@ -43,7 +43,7 @@ class Plan:
     Attributes
     ----------
     base : Source
-        From which all models went on; one that has learned nothing if none was given.
+        From which all models continued; one that has learned nothing if none was given.
     models : list of Source
     classes : Matched
     rules : Rules

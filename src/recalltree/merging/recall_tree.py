@@ -43,7 +43,7 @@ def merge_recall_tree(plan: Plan, features: Matched | None) -> State:
 
 
 def _candidates(plan: Plan, n_seen: int) -> int:
-    """Return how many candidates a node has with so many classes."""
+    """Return how many candidates a node has with this many classes."""
     given = int(plan.config["max_candidates"])
     if n_seen == 0:
         return 0

@@ -73,7 +73,7 @@ class Rules:
     ----------
     pairs : Rule
         Weights that few rows teach, those of a class and a sparse feature: most of what a model
-        learns of them is learned anew in every round.
+        learns of them is learned again in every round.
     rows : Rule
         Dense rows and routers, which many rows teach.
     votes : Rule

@@ -37,7 +37,7 @@ class InversePropensity:
     def from_counts(
         cls, labels: Any, counts: Any, n_rows: int, a: float = 0.55, b: float = 1.5
     ) -> InversePropensity:
-        """Return the inverse propensities of labels that so many of `n_rows` rows have.
+        """Return the inverse propensities of labels that this many of `n_rows` rows have.
 
         Parameters
         ----------

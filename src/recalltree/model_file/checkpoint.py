@@ -18,9 +18,9 @@ class Checkpointer:
     ----------
     path : path-like
     every_rows : int, default=None
-        Save after so many rows.
+        Save after this many rows.
     every_minutes : float, default=None
-        Save after so many minutes.
+        Save after this many minutes.
 
     Examples
     --------

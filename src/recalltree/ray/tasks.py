@@ -60,7 +60,7 @@ def learn_shard(
 
 @ray.remote
 def merge_models(base: Any, *models: Any) -> Any:
-    """Return one model of models that went on from the base."""
+    """Return one model of models that continued from the base."""
     given = [model for model in models if model is not None]
     if len(given) < 2:
         return given[0] if given else None

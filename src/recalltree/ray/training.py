@@ -36,9 +36,9 @@ _PATIENCE = 30.0
 
 
 class TrainingError(RuntimeError):
-    """Training could not go on. What was learned is in the checkpoint.
+    """Training could not continue. What was learned is in the checkpoint.
 
-    The message says why, what the checkpoint holds, and how to go on; the cause is chained.
+    The message says why, what the checkpoint holds, and how to continue; the cause is chained.
     """
 
 
@@ -56,7 +56,7 @@ def fit(
 ) -> Any:
     r"""Learn files of rows by tasks of Ray.
 
-    In each round every worker goes on from the same model with rows of its own; then their models
+    In each round every worker continues from the same model with rows of its own; then their models
     are merged into the next one (``recalltree.merge``), which is also saved to the checkpoint. A
     task is a pure function of that model and its rows: whatever Ray has to run again gives the same
     bytes. Workers read the rows themselves, so all nodes need to reach the files.
@@ -64,7 +64,7 @@ def fit(
     Parameters
     ----------
     clf : estimator
-        Fitted or not: a fitted one goes on learning. It has ``n_passes`` passes.
+        Fitted or not: a fitted one continues to learn. It has ``n_passes`` passes.
     rows : str, path, or list of these
         Files, patterns, and addresses for fsspec (``"s3://bucket/*.parquet"``).
     num_workers : int
@@ -73,9 +73,9 @@ def fit(
         About how many rows are learned in a round, by all workers together.
     first_rows : int, default=10_000
         About how many rows one worker learns alone before the first round, if `clf` is not fitted:
-        so that all go on from the same trees and scales.
+        so that all continue from the same trees and scales.
     checkpoint : path-like
-        Where the driver writes the model after each round. The same call goes on from there.
+        Where the driver writes the model after each round. The same call continues from there.
     max_retries : int, default=3
         How often Ray runs a task again whose worker or node was lost.
     quiet : bool, default=False
@@ -229,7 +229,7 @@ class _Run:
         model.save(self._checkpoint, extra={**extra, NOTES: {**self._notes, **position}})
 
     def _resumed(self, clf: Any) -> Any:
-        """Return the model to go on from: that of the checkpoint, if there is one."""
+        """Return the model to continue from: that of the checkpoint, if there is one."""
         if not self._checkpoint.exists():
             folder = self._checkpoint.parent
             if not folder.is_dir():
@@ -249,7 +249,7 @@ class _Run:
             how = _differences(found, self._notes, other)
             raise ValueError(
                 f"checkpoint={self._checkpoint} is of another training: {how}. Call fit as before "
-                "to go on, name another file, or remove it."
+                "to continue, name another file, or remove it."
             )
         self._finished, self._n_rows = found["finished"], found["n_rows"]
         return model
@@ -273,7 +273,7 @@ class _Run:
             return f"{now}, and there was none before, so nothing was saved"
         return (
             f"{now}; {self._checkpoint} holds the model after round {self._finished} "
-            f"({self._n_rows:,} rows), and the same call goes on from there"
+            f"({self._n_rows:,} rows), and the same call continues from there"
         )
 
 
@@ -308,7 +308,7 @@ def _with_fixed_seed(clf: Any) -> Any:
 
 
 def _notes(clf: Any, plan: Plan, num_workers: int, sync_every: int, alone: int) -> dict[str, Any]:
-    """Return what makes a training what it is; another one cannot go on from its checkpoint."""
+    """Return what makes a training what it is; another one cannot continue from its checkpoint."""
     parameters = clf.get_params(deep=False)
     del parameters["random_state"]  # it may be drawn
     return {

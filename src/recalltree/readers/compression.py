@@ -48,7 +48,7 @@ def decompress(read: Callable[[int], bytes], name: str) -> Iterator[bytes]:
     Parameters
     ----------
     read : callable
-        Takes a number and returns so many bytes or fewer, none only at the end of the file.
+        Takes a number and returns this many bytes or fewer, none only at the end of the file.
     name : str
         What errors call the file.
 

@@ -85,7 +85,7 @@ def open_rows(
     quadratic : str or sequence of str, default=()
         vw: ``"ab"`` adds the products of the features of namespaces that begin with a and with b.
     ngrams : int, default=1
-        Text: features are sequences of 1 to so many words.
+        Text: longest sequence of words that is a feature.
     weighting : {"tf", "tf-idf"}
         Text: how often a feature occurs in the row, or that times how rare it is, counted over
         the rows so far.

@@ -17,13 +17,13 @@ SKETCH_WIDTH = 128
 VECTOR, ROW = 63, 127
 # Nodes that are followed down to the nearest cell when a class is placed.
 PLACE_BEAM = 4
-# A centre is drawn again when its node has changed by one in so many.
+# A centre is drawn again when its node has changed by one in this many.
 CHANGES_PER_DRAW = 8
 ROUNDS_OF_MEANS = 4
 # Nodes that are followed above the cells, as a share of the cells that are read, and cells in a row
-# after which reading ends if they bring nothing; at least so many.
+# after which reading ends if they bring nothing; at least this many.
 BEAM, PATIENCE, NARROWEST_BEAM = 4, 2, 4
-# Each half of a node that is split has at least one in so many of its entries.
+# Each half of a node that is split has at least one in this many of its entries.
 SMALLEST_HALF = 4
 
 

@@ -6,10 +6,10 @@
 A softmax over the candidates gives the gradients by which w and b learn. The class of a row joins
 the candidates if it is missing.
 
-* The whitening is learned from the first rows, anew whenever their number has doubled, and then
+* The whitening is learned from the first rows, again whenever their number has doubled, and then
   stays. Class vectors are sums of rows, so they are added up again from newly whitened rows:
   nothing that was learned is lost.
-* A class is placed anew when it has 1, 2, 3, 4, 6, 8, 12, ... rows. In between its sketch follows
+* A class is placed again when it has 1, 2, 3, 4, 6, 8, 12, ... rows. In between its sketch follows
   its vector where it stands.
 """
 
@@ -171,7 +171,7 @@ class Cells:
         return [*gradients, *lesson.labels], due
 
     def show(self, changed, due):
-        """Draw classes anew where they stand, place those that are due, and renew the whitening."""
+        """Draw classes again in their places, place those that are due, renew the whitening."""
         for label in dict.fromkeys(changed):
             self.redraw(label)
         for label in due:

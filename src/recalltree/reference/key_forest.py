@@ -129,7 +129,7 @@ class KeyForest:
         return self.nodes[-1]
 
     def depth(self, n_classes):
-        """Return how deep the trees are for so many classes."""
+        """Return how deep the trees are for this many classes."""
         if self.max_depth is not None:
             return self.max_depth
         log2 = max(n_classes, 2).bit_length()

@@ -28,7 +28,7 @@ Learning (x, y, w)
        d. n = right child if margin > 0, else left child.
     3. n is a leaf: counts[y] += w; y becomes the majority if its count is now larger than the
        largest so far (a tie keeps the older majority). If the leaf holds at least two classes, try
-       to split it, and if it was split go on with step 2 at the same n.
+       to split it, and if it was split continue with step 2 at the same n.
     4. The example stays at the leaf n: min_count of n += w, and every ancestor's min_count is
        recomputed as the smaller of its children's.
 

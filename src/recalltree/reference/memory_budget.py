@@ -9,9 +9,9 @@ after an example, the pairs that matter least are forgotten, so many that there 
 g_k is the inverse document frequency of the feature. The last factors are what the pair adds to the
 score of its class when an example has the feature; the count says how often that is to be expected.
 
-What is left is exact: n_y and n_k still count every example. A pair that is forgotten begins anew
-when it is met again, so that it may hold less than an example that is left out of it on a later
-pass: its count is then 0, and never negative.
+What is left is exact: n_y and n_k still count every example. A forgotten pair starts from
+scratch when it is met again. On a later pass it may then hold less than the example that is left
+out of it: its count is 0 in that case, never negative.
 
 A model takes as many bytes as the compiled one does, where only features vote.
 """

@@ -6,7 +6,7 @@ SMALLEST, LARGEST = 16, 256
 
 
 def rows_of_mini_batch(n_learned):
-    """Return how many examples are learned together after so many.
+    """Return how many examples are learned together after this many.
 
     Sizes grow with what has been learned, and mini-batches end at multiples of their size, so that
     they do not depend on how examples are handed over.

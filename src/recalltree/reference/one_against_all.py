@@ -134,7 +134,7 @@ class OneAgainstAllReference:
     def predicts_progressively(self):
         """Tell whether this example is predicted before it is learned.
 
-        A prediction scores all classes seen. With negative samples only one example in so many is
+        A prediction scores all classes seen. With negative samples only one example in this many is
         predicted, so that on average it costs no more than learning does.
         """
         if self.negative_samples is None:

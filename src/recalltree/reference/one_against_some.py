@@ -355,7 +355,7 @@ class OneAgainstSomeReference:
             self.budget.hold(self)
 
     def next_mini_batch(self, first_pass=True):
-        """Return how many examples the next mini-batch has, if there are so many left."""
+        """Return how many examples the next mini-batch has, if there are this many left."""
         size = rows_of_mini_batch(self.n_learned)
         if self.cells is not None:
             size = min(size, self.cells.rows_until_renewal() or size)
@@ -415,7 +415,7 @@ class OneAgainstSomeReference:
     def apply(self, studied, first_pass):
         """Learn what an example has taught.
 
-        Return the classes that cells have to draw anew, and those that may be in another cell.
+        Return the classes that cells have to draw again, and those that may be in another cell.
         """
         x, labels, weight, scored = studied[:4]
         rate = studied.rate

@@ -44,7 +44,7 @@ class Reading:
         return np.sqrt(self.counts[self.n])
 
     def read_on(self, left):
-        """Read a block, at most so many labels, and return how many they are."""
+        """Read a block, at most this many labels, and return how many they are."""
         size = len(self.labels)
         end = min(self.n + BLOCK, size)
         last = self.counts[end - 1]

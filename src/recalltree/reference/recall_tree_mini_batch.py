@@ -1,6 +1,6 @@
 """The Recall Tree in mini-batches, as several threads learn it.
 
-Rows of a mini-batch are *studied* first, against a tree that nobody changes: its counts, bounds,
+Rows of a mini-batch are *studied* first, against a tree that nothing changes: its counts, bounds,
 candidates, F, depth and weights are those from before the mini-batch. Each row sees the feature
 scales and the mean norm as if it were the next to be learned. Then the rows are *applied* one after
 the other:

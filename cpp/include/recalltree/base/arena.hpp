@@ -29,10 +29,10 @@ namespace recalltree {
 
 class Arena {
  public:
-  // Pieces are multiples of so many bytes, a power of two, and aligned to them.
+  // Pieces are multiples of this many bytes, a power of two, and aligned to them.
   explicit Arena(std::size_t granule = 64) : granule_(granule) {}
 
-  // Blocks of at most so many bytes, for a model that is not to take much more than it needs.
+  // Blocks of at most this many bytes, for a model that is not to take much more than it needs.
   // Before anything is allocated.
   void limit_blocks(std::size_t bytes) {
     max_block_ = std::clamp(std::bit_floor(bytes), kSmallestBlock, kLargestBlock);

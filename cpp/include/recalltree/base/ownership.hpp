@@ -21,7 +21,7 @@ inline std::uint32_t owner_of(std::uint32_t id, std::size_t n_owners) {
   return static_cast<std::uint32_t>(hash * n_owners >> 32);
 }
 
-// One owner of so many.
+// One owner of this many.
 struct Owner {
   std::size_t number = 0, n_owners = 1;
 

@@ -114,7 +114,7 @@ class PackedCounts {
   std::size_t bytes() const { return shape_.bytes(); }
 
  private:
-  static constexpr std::size_t kScanned = 1024;  // so many labels need no table
+  static constexpr std::size_t kScanned = 1024;  // this many labels need no table
   static_assert(std::has_single_bit(kScanned), "room for a table goes with room for labels");
 
   // Layout of the block. There is room for a multiple of four labels, and the widest numbers come
@@ -125,7 +125,7 @@ class PackedCounts {
     std::uint8_t label_bytes = 2, count_bytes = 1;
 
     // For how many labels there is room. Their number says it: it is rounded up by at most a part
-    // in 32, not to twice as many, or by an eighth with a table, which is made anew each time.
+    // in 32, not to twice as many, or by an eighth with a table, which is made again each time.
     RECALLTREE_INLINE std::size_t room() const {
       if (size == 0) return 0;
       const std::size_t n = size, share = n > kScanned ? 8 : 32;

@@ -98,7 +98,7 @@ class BestOf {
       low = ranks_[i] < low ? ranks_[i] : low;
       high = ranks_[i] > high ? ranks_[i] : high;
     }
-    std::size_t reach = n_kept_;  // so many reach low, at least n
+    std::size_t reach = n_kept_;  // this many reach low, at least n
     for (std::int64_t end = std::int64_t{high} + 1; reach > n_ && end - low > 1;) {
       const auto middle = static_cast<std::int32_t>(low + (end - low) / 2);
       const std::size_t count = count_from(middle);

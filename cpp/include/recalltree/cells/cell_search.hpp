@@ -88,7 +88,7 @@ class CellTreePrediction {
 
   const Tree& self() const { return static_cast<const Tree&>(*this); }
 
-  // Compares a row with everything in the nodes, until so many in a row bring nothing; the n best
+  // Compares a row with everything in the nodes, until this many in a row bring nothing; the n best
   // are in `best`.
   void read(const Sketch& x, std::size_t n, std::size_t patience, CellSearch& search) const {
     const std::size_t width = self().sketch_width();

@@ -81,7 +81,7 @@ class Cells : public CellsPrediction<Cells> {
   std::size_t bytes() const {
     return whitening_.bytes() + vectors_.bytes() + tree_.bytes() + first_.bytes();
   }
-  // If there were so many classes.
+  // If there were this many classes.
   std::size_t bytes(std::size_t n_classes) const {
     return bytes() - vectors_.bytes() + vectors_.bytes(n_classes);
   }

@@ -89,7 +89,7 @@ class ClassVectors : public ClassScores<ClassVectors> {
   // The state has been checked.
   void load(const State& state);
   std::size_t bytes() const { return bytes(size()); }
-  // With so many classes.
+  // With this many classes.
   std::size_t bytes(std::size_t n_classes) const {
     return n_classes * 2 * width_ * sizeof(float) + std::bit_ceil(n_classes) * sizeof(Class);
   }

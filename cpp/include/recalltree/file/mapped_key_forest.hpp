@@ -27,7 +27,7 @@ class MappedKeyForest : public KeyForestPrediction<MappedKeyForest> {
   }
   std::size_t node_bytes() const { return tree_.node_bytes() + learning_.passed.size_bytes(); }
 
-  // True if learning can go on from here.
+  // True if learning can continue from here.
   bool is_complete() const {
     return tree_.is_complete() && routers_->has_accumulators() && has_learning_;
   }

@@ -24,7 +24,7 @@ class MappedModel : public Predictor {
     FeatureScale::read(config_, scale_.data(), rows, i, x);
   }
   std::size_t n_classes() const final { return n_classes_; }
-  // True if a learner can go on from this state. Otherwise it is for prediction alone.
+  // True if a learner can continue from this state. Otherwise it is for prediction alone.
   virtual bool is_complete() const = 0;
   // Throws std::invalid_argument where a number is not finite, or out of order.
   virtual void check() const;

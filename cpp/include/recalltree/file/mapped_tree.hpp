@@ -68,7 +68,7 @@ class MappedTree {
     candidates(n, static_cast<std::uint32_t>(n_labels(n)), out);
   }
 
-  // True if learning can go on from here.
+  // True if learning can continue from here.
   bool is_complete() const { return has_arrivals_; }
   void check_routers(std::size_t n_routers) const;
   // Throws std::invalid_argument where a number is not finite, or out of order. Reads everything.

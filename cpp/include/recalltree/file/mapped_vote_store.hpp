@@ -42,7 +42,7 @@ struct MappedEntries {
 
 class MappedVoteStore {
  public:
-  // Store of a model that learned so many examples.
+  // Store of a model that learned this many examples.
   MappedVoteStore(const OneAgainstSomeConfig& config, const State& state, std::size_t n_classes,
                   std::uint64_t n_examples);
 
@@ -160,10 +160,10 @@ class MappedVoteStore {
   void prefetch_pairs(ClassId y) const {
     if (const VoteIndex* const index = this->index()) index->prefetch(y);
   }
-  // Before so many rows are predicted.
+  // Before this many rows are predicted.
   void prepare_for(std::size_t n_rows) const;
 
-  // True if learning can go on from here.
+  // True if learning can continue from here.
   bool is_complete() const { return is_complete_; }
   // Throws std::invalid_argument where a number is not finite, or out of order. Reads everything.
   void check() const;

@@ -23,7 +23,7 @@ namespace recalltree {
 
 class MappedWeights : public ReadWeights {
  public:
-  // True if learning can go on from here.
+  // True if learning can continue from here.
   bool has_accumulators() const { return has_accumulators_; }
   // Throws std::invalid_argument where a number is not finite, or out of order. Reads everything.
   virtual void check() const = 0;

@@ -65,7 +65,7 @@ class DenseWeights final : public Weights {
     return values_.used() + accumulators_.used() + models_.bytes();
   }
 
-  // If there were so many models.
+  // If there were this many models.
   std::size_t bytes(std::size_t models) const {
     const std::size_t values = rates_ == Rates::per_weight ? 2 * n_ : n_;
     return models * values * sizeof(float) + StableVector<Model>::bytes(models);

@@ -77,7 +77,7 @@ struct SparseColumn : SparseBuckets {
   bool has_room_for(std::size_t models) const {
     return models * 3 <= std::size_t{n_buckets} * kSlots * 2;
   }
-  // Buckets that have room for so many models, a power of two: few sizes, so that the arena can
+  // Buckets that have room for this many models, a power of two: few sizes, so that the arena can
   // reuse what was outgrown, and few moves on the way to a large one.
   static std::size_t buckets_for(std::size_t models) {
     return std::bit_ceil(models * 3 / (2 * kSlots) + 1);

@@ -101,7 +101,7 @@ class SparseWeights final : public Weights {
   }
   std::size_t bytes() const override { return arena_.used() + models_.bytes() + columns_.bytes(); }
   float bias(ModelId model) const override { return bias_ ? models_[model].bias : 0.0f; }
-  // The weights of a feature, to be read while nobody learns.
+  // The weights of a feature, to be read while nothing learns.
   SparseBuckets column(std::uint32_t feature) const {
     const SparseColumn* const column = columns_.peek(feature);
     if (column == nullptr) return {};

@@ -53,7 +53,7 @@ struct ExampleGroup {
 // Puts the e-th example into x.
 using ReadExample = std::function<void(std::size_t e, Example& x)>;
 
-// Examples that ask one model after the other, while nobody learns: what was looked up of an
+// Examples that ask one model after the other, while nothing learns: what was looked up of an
 // example is kept. Scores are to the bit those of scores().
 class ExampleScorer {
  public:
@@ -79,12 +79,12 @@ class ReadWeights {
     return p;
   }
 
-  // Scores of many examples, while nobody learns; to the bit those of scores().
+  // Scores of many examples, while nothing learns; to the bit those of scores().
   virtual std::unique_ptr<ExampleScorer> example_scorer() const;
   // Scores of all groups, one after the other; within a group by example, then by model.
   virtual void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
                             float* out) const;
-  // Before so many examples are scored, by score_groups or by an example_scorer.
+  // Before this many examples are scored, by score_groups or by an example_scorer.
   enum class Asked { together, one_by_one };
   virtual void prepare_for(std::size_t, Asked) const {}
 
@@ -143,7 +143,7 @@ class Weights : public ReadWeights {
 
   // A model that knows nothing, near a neighbour, instead of one that nobody may use any more.
   virtual ModelId renew(ModelId model, ModelId neighbour) = 0;
-  // The given models, numbered anew in this order.
+  // The given models, numbered again in this order.
   virtual void save(const std::string& name, State& state,
                     const std::vector<ModelId>& models) const = 0;
   void save(const std::string& name, State& state) const {

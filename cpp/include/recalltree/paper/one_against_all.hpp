@@ -60,7 +60,7 @@ class OneAgainstAll final : public OneAgainstAllPrediction<OneAgainstAll, Learne
                    ThreadTeam& threads);
   void learn_block(std::size_t begin, std::size_t end, Chunk& chunk, std::vector<Best>& best,
                    OneAgainstAllWorkspace& ws);
-  // Predicts every so many examples, for the progressive error. Prediction takes every class, and
+  // Predicts every this many examples, for the progressive error. Prediction takes every class, and
   // is rare enough not to dominate.
   void predict_sometimes(const Rows& rows, std::size_t i, std::uint64_t example, Labels labels,
                          double weight, OneAgainstAllWorkspace& ws) const;

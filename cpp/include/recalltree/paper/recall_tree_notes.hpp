@@ -1,4 +1,4 @@
-// Notes on a row of a mini-batch: what it teaches a Recall Tree that nobody changes meanwhile.
+// Notes on a row of a mini-batch: what it teaches a Recall Tree that nothing changes meanwhile.
 #pragma once
 
 #include <vector>

@@ -91,10 +91,10 @@ class Tree : public NodeTree<Node> {
     return size() > 0 ? 0 : create(kNoNode, [](Node&) {});
   }
 
-  // For prediction, while nobody learns.
+  // For prediction, while nothing learns.
   double total(NodeId n) const { return nodes_[n].histogram.total(); }
   std::size_t n_labels(NodeId n) const { return nodes_[n].histogram.size(); }
-  // Share of the examples whose label is a candidate. The node's histogram has so many already.
+  // Share of the examples whose label is a candidate. The node's histogram has this many already.
   double recall(NodeId n, std::uint32_t) const { return nodes_[n].histogram.recall(); }
   void candidates(NodeId n, std::uint32_t, std::vector<LabelHistogram::Candidate>& out) const {
     nodes_[n].histogram.candidates(out);

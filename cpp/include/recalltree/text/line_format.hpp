@@ -23,10 +23,10 @@ class LineFormat {
 
 // Options of all formats. Each format reads those that concern it.
 struct FormatOptions {
-  std::uint32_t n_features = 0;        // svmlight, xc: a larger index makes a bad row
-  bool zero_based = false;             // svmlight: the first index is 0, not 1
-  std::vector<std::string> quadratic;  // vw: pairs of letters that namespaces begin with
-  std::size_t max_ngram = 1;           // fasttext: features are sequences of up to so many words
+  std::uint32_t n_features = 0;            // svmlight, xc: a larger index makes a bad row
+  bool zero_based = false;                 // svmlight: the first index is 0, not 1
+  std::vector<std::string> quadratic;      // vw: pairs of letters that namespaces begin with
+  std::size_t max_ngram = 1;               // fasttext: longest sequence of words that is a feature
   std::string label_prefix = "__label__";  // fasttext
   bool several_labels = false;             // svmlight, vw: commas separate labels
 };

@@ -40,7 +40,7 @@ struct Problem {
 
 class TextParser {
  public:
-  // A batch is also full when it has so many entries, however few its rows are.
+  // A batch is also full when it has this many entries, however few its rows are.
   static constexpr std::size_t kMaxEntries = std::size_t{1} << 22;
   static constexpr std::size_t kMaxProblems = 16;  // kept in detail; all are counted
 

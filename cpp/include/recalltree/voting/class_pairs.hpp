@@ -128,7 +128,7 @@ class ClassPairs {
   void load(const State& state);
 
   std::size_t bytes() const { return bytes(size()); }
-  // If there were so many classes, none of the others having a pair.
+  // If there were this many classes, none of the others having a pair.
   std::size_t bytes(std::size_t classes) const {
     return StableVector<Table>::bytes(classes) + arena_.used();
   }

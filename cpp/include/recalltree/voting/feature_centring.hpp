@@ -66,7 +66,7 @@ class FeatureCentring {
     learn_length(x, weight);
   }
   // The same in parts: the features [begin, end) of one row after the other, `sum` being the weight
-  // of the rows so far; then they are looked at anew; and the lengths of all rows.
+  // of the rows so far; then they are looked at again; and the lengths of all rows.
   double weight_sum() const { return weight_sum_; }
   std::size_t n_features() const { return moments_.size(); }
   void learn_features(std::size_t begin, std::size_t end, const AlignedFloats& row, double weight,
@@ -110,7 +110,7 @@ class FeatureCentring {
   std::size_t bytes() const { return moments_.size() * (sizeof(Moments) + sizeof(Lens)); }
 
  private:
-  // A feature further from its mean than so many standard deviations would drown the others.
+  // A feature further from its mean than this many standard deviations would drown the others.
   static constexpr float kCut = 2.0f;
   // A deviation that is smaller, relative to the root mean square, is rounding.
   static constexpr double kFlat = 1e-5;

@@ -104,7 +104,7 @@ class KeyHistograms {
   const Arena& arena() const { return arena_; }
 
  private:
-  // Entries for which there is room in a histogram of so many: it follows from their number.
+  // Entries for which there is room in a histogram of this many: it follows from their number.
   std::uint32_t capacity(std::uint32_t size) const {
     const std::uint32_t step = size <= 2 ? 1 : std::max(4u, std::bit_floor(size) / 4);
     return std::min(max_labels_, (size + step - 1) / step * step);

@@ -18,8 +18,8 @@ class MemoryBudget {
   MemoryBudget(std::size_t limit, std::size_t other_bytes, VoteStore& store);
 
   bool is_limited() const { return limit_ > 0; }
-  // An example of these labels has been learned, in a batch that knows so many classes. Forgets as
-  // many pairs as it must.
+  // An example of these labels has been learned, in a batch that knows this many classes. Forgets
+  // as many pairs as it must.
   void end_example(Labels labels, std::size_t n_classes) {
     if (!is_limited()) return;
     reach_labels(labels);

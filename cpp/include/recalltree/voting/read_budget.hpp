@@ -1,6 +1,6 @@
 // How far the histograms of an example's features are read.
 //
-// An example may read so many entries and no more, and its features have far more. Those that say
+// An example may read this many entries and no more, and its features have far more. Those that say
 // most go first: an entry promises the feature's pull times sqrt(c(y, k) / n_k), the share of the
 // feature that is its label's. Within a histogram the promises fall, so that it is read from the
 // top, in blocks; whichever has the largest promise next is read on.

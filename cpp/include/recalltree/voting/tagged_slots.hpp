@@ -16,7 +16,7 @@ class TaggedSlots {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  // Tags of so many slots, aligned to 16 bytes; 0 where there is no key.
+  // Tags of this many slots, aligned to 16 bytes; 0 where there is no key.
   TaggedSlots(std::uint8_t* tags, std::uint32_t capacity) : tags_(tags), capacity_(capacity) {}
 
   // A quarter of the slots is free, and little more, so that keys are near where they are looked

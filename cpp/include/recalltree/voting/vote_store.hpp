@@ -106,7 +106,7 @@ class VoteStore {
   std::size_t n_classes() const { return class_terms.size(); }
   double examples() const { return examples_; }
   double decay_unit() const { return decay_unit_after(0); }
-  // When so many more examples have been counted.
+  // When this many more examples have been counted.
   double decay_unit_after(std::size_t more) const {
     return rules.decay_unit(static_cast<double>(n_counted_ + more), decay_origin_);
   }
@@ -155,18 +155,18 @@ class VoteStore {
   void prefetch_pairs(ClassId y) const { pairs[y].prefetch_tags(); }
 
   void save(State& state) const;
-  // Of a state that has been checked, with so many classes.
+  // Of a state that has been checked, with this many classes.
   void load(const State& state, std::size_t n_classes);
   // By part, the feature scale last.
   std::vector<std::pair<std::string, std::size_t>> memory() const;
-  // Bytes of everything, if there were so many classes, none of the others having been learned.
+  // Bytes of everything, if there were this many classes, none of the others having been learned.
   std::size_t bytes(std::size_t n_classes) const;
 
  private:
   double examples_ = 0.0;        // weight of the counted examples, in growing units
   std::uint64_t n_counted_ = 0;  // how many they are
   std::uint64_t n_labels_ = 0;   // and how many labels they have together
-  double decay_origin_ = 0.0;    // after so many of them the unit was 1
+  double decay_origin_ = 0.0;    // after this many of them the unit was 1
 };
 
 template <class Use>

@@ -11,7 +11,7 @@
 //   visit_pairs(y, keys, found, threads, visit)   and what: visit(position, slot, count, weight)
 //   forest, predictors()                  trees that vote (KeyForestPrediction), dense predictors
 //   cells()                               dense rows: whiten, find, score; if rules.has_cells
-//   prepare_for(n)                        before so many rows are predicted
+//   prepare_for(n)                        before this many rows are predicted
 //   prefetch_row(rows, i), prefetch_entries(key, begin, end), prefetch_class(y), prefetch_pairs(y)
 // Two are there: VoteStore, in tables that learn, and MappedVoteStore, in the arrays of a file.
 #pragma once
@@ -58,7 +58,7 @@ bool has_linear_models(const Store& store, std::size_t n_classes) {
   return store.rules.has_dense_predictors || trees_see;
 }
 
-// Row i as the keys, the trees and the predictors see it, when so many classes are known. Nothing
+// Row i as the keys, the trees and the predictors see it, when this many classes are known. Nothing
 // is learned from it yet, so that prediction sees the same. `own` of the counts is the example's.
 template <class Store>
 void read_example(const Store& store, const Rows& rows, std::size_t i, double own,

@@ -72,7 +72,7 @@ struct VotingRules {
     const auto refuse = [](const char* why) {
       throw std::invalid_argument(std::string("n_dense_features: ") + why);
     };
-    if (config.n_dense_features > config.learner.n_features) refuse("there are not so many");
+    if (config.n_dense_features > config.learner.n_features) refuse("there are fewer features");
     if (config.n_dense_features > 0 && !config.learner.sparse) refuse("rows are dense");
     if (config.n_dense_features > 0 && !has_cells) refuse("these keys have no cells");
     if (has_cells && config.learner.sparse && config.n_dense_features == 0)

@@ -54,7 +54,7 @@ def numbers(column: Column, name: str, bad: BadCells) -> NDArray[np.float32]:
 
 
 def vectors(column: Column, name: str, width: int, bad: BadCells) -> NDArray[np.float32]:
-    """Return cells, lists of so many numbers, as the rows of an array."""
+    """Return cells, lists of this many numbers, as the rows of an array."""
     out = np.zeros((len(column), width), dtype=np.float32)
     bad.add(np.flatnonzero(column.missing), name, "a missing list", column)
     if column.missing.all():
