@@ -33,7 +33,7 @@ class Arena {
   explicit Arena(std::size_t granule = 64) : granule_(granule) {}
 
   // Blocks of at most this many bytes, for a model that is not to take much more than it needs.
-  // Before anything is allocated.
+  // Called before anything is allocated.
   void limit_blocks(std::size_t bytes) {
     max_block_ = std::clamp(std::bit_floor(bytes), kSmallestBlock, kLargestBlock);
   }
@@ -203,7 +203,7 @@ class Arena {
 
   Shard& own_shard() { return shards_[thread_number % kShards]; }
 
-  // Before memory is taken from the system: what others were given back.
+  // Takes a free piece from another shard, before memory is taken from the system.
   std::byte* take_from_others(Shard& own, std::size_t bytes) {
     for (Shard& other : shards_) {
       if (&other == &own) continue;

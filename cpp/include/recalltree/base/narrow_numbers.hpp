@@ -57,7 +57,7 @@ class NarrowNumbers {
         as<Number>()[i] = value;
     }
   }
-  // From numbers that are no wider.
+  // Copies from numbers that are not wider.
   void copy(const NarrowNumbers& from, std::size_t n) const {
     if (width_ == from.width_ && n > 0)
       std::memcpy(data_, from.data_, n * width_);
@@ -65,7 +65,7 @@ class NarrowNumbers {
       for (std::size_t i = 0; i < n; ++i) set(i, from[i]);
   }
 
-  // Where a number is among the first n, which are distinct, or kNone. Looks through them.
+  // Place of a number among the first n, which are distinct, or kNone. A linear search.
   std::uint32_t find(std::uint32_t value, std::uint32_t n) const {
     switch (width_) {
       case 1:

@@ -1,4 +1,4 @@
-// Whose are classes, keys and nodes while a team learns: each belongs to one owner, who applies all
+// Owners of classes, keys and nodes while a team learns: each belongs to one owner, who applies all
 // that changes it in the order of the rows. An owner is served by one thread at a time. Nothing is
 // locked, and since the order does not depend on who the owner is, neither do the numbers depend on
 // how many threads there are.

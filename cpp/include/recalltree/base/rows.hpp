@@ -39,7 +39,7 @@ struct Rows {
       visit_part<float>(i, first, last, visit);
   }
 
-  // Where a value is not finite as float32, the first such (row, column).
+  // First (row, column) whose value is not finite as float32.
   std::optional<std::pair<std::size_t, std::size_t>> find_invalid() const {
     for (std::size_t i = 0; i < n_rows; ++i) {
       std::optional<std::size_t> bad;

@@ -80,7 +80,7 @@ class State {
       throw std::invalid_argument("state: array '" + name + "' has " + std::to_string(found) +
                                   " elements, expected " + std::to_string(expected));
   }
-  // After loading: an array that nobody asked for belongs to another model.
+  // Called after loading: an array that was not read belongs to another model.
   void check_all_read() const {
     for (const auto& [name, array] : arrays)
       if (!read_.contains(name))

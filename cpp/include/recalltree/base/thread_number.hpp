@@ -1,4 +1,4 @@
-// Which thread of a team this is: 0 is the caller, as is every thread that is in no team.
+// Number of this thread in its team: 0 for the caller and for threads without a team.
 #pragma once
 
 #include <cstddef>

@@ -85,7 +85,8 @@ class ThreadTeam {
     awake_.wait(lock, is_true);
     --n_sleeping_;
   }
-  // After a condition has become true. Whoever did not see it has counted itself before it looked.
+  // Called when a condition has become true. Threads that missed it were counted before they
+  // looked.
   void wake() {
     if (n_sleeping_ == 0) return;
     {

@@ -56,7 +56,7 @@ class CellTreePrediction {
     return search.best.finish();
   }
 
-  // By class, the cell where it stands, or kNoNode.
+  // Cell of each class, or kNoNode.
   std::vector<NodeId> cells_of_classes(std::size_t n_classes) const {
     std::vector<NodeId> cells(n_classes, kNoNode);
     for (NodeId id = 0; id < self().n_nodes(); ++id) {

@@ -89,7 +89,7 @@ class CellTree : public CellTreePrediction<CellTree> {
   struct Node {
     std::uint32_t level = 0, size = 0, changes = 0;
     NodeId parent = kNoNode;
-    // In one piece of memory, kCellSize of each.
+    // Arrays in one piece of memory, kCellSize entries of each.
     std::uint8_t* sketches = nullptr;  // in blocks, as kernels want them
     float *scales = nullptr, *biases = nullptr;
     std::uint32_t* ids = nullptr;  // classes of a cell, otherwise nodes
@@ -103,7 +103,7 @@ class CellTree : public CellTreePrediction<CellTree> {
   }
   void set_entry(Node& node, std::size_t slot, const Sketch& sketch, float bias, std::uint32_t id);
   void move_entry(Node& to, std::size_t to_slot, const Node& from, std::size_t from_slot);
-  // After entries came to a node: they know where they are.
+  // Tells entries that came to a node where they are.
   void tell_place(NodeId id, std::size_t slot);
   std::size_t slot_in_parent(NodeId id) const;
   void erase(ClassId y);

@@ -65,7 +65,7 @@ class Cells : public CellsPrediction<Cells> {
   }
   bool keeps_rows() const { return first_.is_open(); }
 
-  // When units of counts change.
+  // Called when the unit of counts changes.
   void rescale(float factor) {
     vectors_.rescale(factor);
     first_.rescale_counts(factor);
@@ -81,7 +81,7 @@ class Cells : public CellsPrediction<Cells> {
   std::size_t bytes() const {
     return whitening_.bytes() + vectors_.bytes() + tree_.bytes() + first_.bytes();
   }
-  // If there were this many classes.
+  // Bytes for this many classes.
   std::size_t bytes(std::size_t n_classes) const {
     return bytes() - vectors_.bytes() + vectors_.bytes(n_classes);
   }

@@ -14,7 +14,7 @@ struct CellsExplanation {
   std::vector<NodeId> cells;   // that were read, the nearest first
   std::vector<ClassId> found;  // the classes that look best by their sketches
   std::size_t n_compared;      // sketches of classes and of nodes above them
-  // By class that is asked for: the terms of its score, and the cell where it stands.
+  // Terms of the score of each class asked for, and its cell.
   std::vector<float> mean, weights, bias;
   std::vector<NodeId> cell_of;
 };

@@ -82,14 +82,14 @@ class ClassVectors : public ClassScores<ClassVectors> {
   void add_to_mean(const float* x, ClassId y, double weight);
   void add_to_weights(const float* x, ClassId y, float step, float kept);
 
-  // When units of counts change (count_decay).
+  // Called when the unit of counts changes (count_decay).
   void rescale(float factor);
 
   void save(State& state) const;
   // The state has been checked.
   void load(const State& state);
   std::size_t bytes() const { return bytes(size()); }
-  // With this many classes.
+  // Bytes for this many classes.
   std::size_t bytes(std::size_t n_classes) const {
     return n_classes * 2 * width_ * sizeof(float) + std::bit_ceil(n_classes) * sizeof(Class);
   }

@@ -65,7 +65,7 @@ class FirstRows {
   void add_step(ClassId label, bool is_count, float size, float kept) {
     steps_.push_back({static_cast<std::uint32_t>(n_ - 1), label, is_count, size, kept});
   }
-  // When units of counts change. A row says something of its class however old it is.
+  // Called when the unit of counts changes. Old rows inform about their class as well as new ones.
   void rescale_counts(float factor) {
     constexpr float kSmallest = 1e-12f;
     for (Step& step : steps_)

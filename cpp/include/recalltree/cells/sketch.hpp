@@ -15,7 +15,7 @@ namespace recalltree {
 // Directions that a sketch has, at most: two cache lines.
 inline constexpr std::size_t kSketchWidth = 128;
 
-// Of rows with this many features: a multiple of what kernels compare at a time.
+// Width of a sketch of this many features: a multiple of what kernels compare at a time.
 inline std::size_t sketch_width(std::size_t n_features) {
   return std::clamp(padded(n_features), kLanes, kSketchWidth);
 }

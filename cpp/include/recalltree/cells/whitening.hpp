@@ -76,7 +76,7 @@ class WhiteningView {
 
 class Whitening {
  public:
-  // Until it has learned, x' = unit(x), with features cut at 2.
+  // Identity until it has learned: x' = unit(x), with features cut at 2.
   explicit Whitening(std::size_t n_features);
 
   std::size_t n_features() const { return n_features_; }
@@ -86,7 +86,7 @@ class Whitening {
             position_.data()};
   }
 
-  // From n rows, one after another.
+  // Learns from n rows, stored one after another.
   void learn(const float* rows, std::size_t n);
 
   void save(State& state) const;

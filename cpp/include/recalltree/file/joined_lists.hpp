@@ -19,7 +19,7 @@ struct ListsOfModel {
 struct JoinedLists {
   std::vector<std::uint64_t> sizes;  // by row
   std::vector<std::uint32_t> ids;  // of all rows, one after another; empty if only sizes are wanted
-  // Of each model, and each number in its rows: where it is in ids.
+  // Place in ids of each number in the rows of each model.
   std::vector<std::vector<std::uint32_t>> places;
 };
 

@@ -160,14 +160,14 @@ class MappedVoteStore {
   void prefetch_pairs(ClassId y) const {
     if (const VoteIndex* const index = this->index()) index->prefetch(y);
   }
-  // Before this many rows are predicted.
+  // Called before this many rows are predicted.
   void prepare_for(std::size_t n_rows) const;
 
   // True if learning can continue from here.
   bool is_complete() const { return is_complete_; }
   // Throws std::invalid_argument where a number is not finite, or out of order. Reads everything.
   void check() const;
-  // By part, the feature scale last.
+  // Bytes by part, the feature scale last.
   std::vector<std::pair<std::string, std::size_t>> memory() const;
 
  private:
@@ -197,7 +197,7 @@ class MappedVoteStore {
   }
   static std::size_t weight_bytes(const Array& weights) { return weights.kind == 'f' ? 4 : 2; }
   const VoteIndex* index() const { return index_.load(std::memory_order_acquire); }
-  // Where a key is among the sorted pairs [begin, end), or the first that is larger.
+  // Place of a key among the sorted pairs [begin, end), or of the first larger one.
   std::size_t search(std::size_t begin, std::size_t end, std::uint32_t key) const {
     const auto keys = pairs_.keys.subspan(begin, end - begin);
     return begin +

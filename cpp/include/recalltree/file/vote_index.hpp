@@ -64,7 +64,7 @@ class VoteIndex {
   TaggedSlots slots_of(const Class& y) const {
     return {const_cast<std::uint8_t*>(groups_.data()[y.first_group].tags), y.capacity};
   }
-  // By slot, where the pair is among those of the class.
+  // Place of a slot's pair among those of the class.
   const std::uint16_t* places_of(const Class& y) const { return places_.data() + y.first_place; }
 
   void prefetch(ClassId y) const {

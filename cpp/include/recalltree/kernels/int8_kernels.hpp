@@ -18,7 +18,7 @@ inline constexpr int kInt8Offset = 64, kInt8Largest = 63;
 // One bit for each vector of a block.
 using Int8Above = std::uint16_t;
 
-// Where byte j of vector i stands in blocks of vectors of this width.
+// Position of byte j of vector i in blocks of vectors of this width.
 constexpr std::size_t int8_position(std::size_t i, std::size_t j, std::size_t width) {
   return i / kInt8Block * kInt8Block * width + j / kInt8Piece * kInt8Block * kInt8Piece +
          i % kInt8Block * kInt8Piece + j % kInt8Piece;

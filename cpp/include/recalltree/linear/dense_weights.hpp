@@ -16,7 +16,7 @@ namespace recalltree {
 // one spread and takes half the memory.
 enum class Rates { per_weight, per_model };
 
-// As they are saved: padded, so that a file of them can be used where it lies. Stored: float, or
+// Weights as they are saved: padded, so that a mapped file can be used directly. Stored: float, or
 // half of one in models that only predict.
 template <template <class> class List, class Stored = float>
 struct DenseArrays {
@@ -65,7 +65,7 @@ class DenseWeights final : public Weights {
     return values_.used() + accumulators_.used() + models_.bytes();
   }
 
-  // If there were this many models.
+  // Bytes for this many models.
   std::size_t bytes(std::size_t models) const {
     const std::size_t values = rates_ == Rates::per_weight ? 2 * n_ : n_;
     return models * values * sizeof(float) + StableVector<Model>::bytes(models);

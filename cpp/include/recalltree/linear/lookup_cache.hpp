@@ -1,4 +1,4 @@
-// Where sparse weights are that an example asks for: looked up once, for the scores and for the
+// Places of the sparse weights of an example: looked up once, for the scores and for the
 // step that follows.
 #pragma once
 
@@ -18,7 +18,7 @@ struct ExampleColumns {
   std::vector<SparseColumn> columns;
 };
 
-// Of one example, for models in the order in which they were asked. Dense models leave it empty.
+// Lookups of one example, for models in the order of their scores. Dense models leave it empty.
 struct LookupCache {
   std::size_t n_models = 0;            // also those that did not exist yet
   std::vector<SparseColumn*> columns;  // by feature
@@ -27,7 +27,7 @@ struct LookupCache {
   std::vector<float*> weights;         // by model, then by feature; null: not found
   NewWeights* made = nullptr;          // where new weights go; null: into the columns
 
-  // Of an example the columns of which are known.
+  // Begins an example whose columns are known.
   void begin(ExampleColumns& known) {
     clear();
     for (SparseColumn& column : known.columns) {
@@ -44,7 +44,7 @@ struct LookupCache {
   float** weights_of(std::size_t i) { return weights.data() + i * columns.size(); }
   float* const* weights_of(std::size_t i) const { return weights.data() + i * columns.size(); }
 
-  // Of a weight that was found in a column, or made.
+  // Accumulator of a weight that was found in a column, or made.
   float* accumulator(std::size_t k, float* weight) const {
     const SparseColumn& column = *columns[k];
     return made != nullptr && !column.holds(weight) ? NewWeights::accumulator(weight)

@@ -71,7 +71,7 @@ class NewWeights {
   Entry& operator[](std::uint32_t i) { return blocks_[i / kBlockSize][i % kBlockSize]; }
   const Entry& operator[](std::uint32_t i) const { return blocks_[i / kBlockSize][i % kBlockSize]; }
 
-  // Of the pair, or the free one where it belongs.
+  // Slot of the pair, or the free one where it belongs.
   std::size_t slot_of(std::uint32_t feature, ModelId model) const {
     const std::size_t home = home_of(feature * 0x85EBCA6Bu ^ model, slots_.size());
     return probe(home, slots_.size(), [&](std::size_t slot) {

@@ -28,7 +28,7 @@ class Occurrences {
     features_ = 0;
   }
 
-  // By feature, ascending, and of each feature by example: a radix sort.
+  // Occurrences by feature, then by example: a radix sort.
   const std::vector<Occurrence>& by_feature() {
     other_.resize(all_.size());
     for (int shift = 0; shift < static_cast<int>(std::bit_width(features_)); shift += kBits) {

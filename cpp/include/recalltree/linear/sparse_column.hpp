@@ -35,7 +35,7 @@ struct SparseBuckets {
   bool is_read_whole(std::size_t asked) const { return asked > 2 * std::size_t{n_buckets}; }
   void prefetch(ModelId model) const { recalltree::prefetch(home(model)); }
 
-  // Where a model belongs, which is where its neighbours do.
+  // Bucket of a model, which is also that of its neighbours.
   Bucket* home(ModelId model) const { return buckets + home_of(model / kNeighbours, n_buckets); }
   // The one that is tried when a bucket is full.
   Bucket* after(Bucket* bucket) const { return ++bucket == buckets + n_buckets ? buckets : bucket; }
@@ -87,7 +87,7 @@ struct SparseColumn : SparseBuckets {
   Accumulators* accumulators() const {
     return reinterpret_cast<Accumulators*>(buckets + n_buckets);
   }
-  // Of a weight in one of the buckets.
+  // Accumulator of a weight in one of the buckets.
   float* accumulator(const float* weight) const {
     constexpr std::size_t kStride = sizeof(Bucket) / sizeof(float);
     const auto at = static_cast<std::size_t>(weight - reinterpret_cast<const float*>(buckets));

@@ -17,7 +17,7 @@
 
 namespace recalltree {
 
-// As they are saved: by feature, and by model within a feature. Stored: float, or half of one in
+// Weights as they are saved: by feature, then by model. Stored: float, or half precision in
 // models that only predict.
 template <template <class> class List, class Stored = float>
 struct SparseArrays {
@@ -115,7 +115,7 @@ class SparseWeights final : public Weights {
     bool retired = false;  // its slots go when their columns are next rebuilt
   };
 
-  // Of the features of an example.
+  // Finds the columns of an example's features.
   void find_columns(const Example& x, LookupCache& found);
   void add_made(const ModelId* models, std::size_t n, const Example& x, float* out,
                 LookupCache& found, std::size_t first) const;
@@ -128,7 +128,7 @@ class SparseWeights final : public Weights {
   // Adds to c what the bias gains per unit of step, too.
   void accumulate_bias(const ModelId* models, std::size_t n, const float* weighted_g2, Steps& steps,
                        const float* moved, double* c);
-  // Of a model that has none yet; there is room.
+  // Adds the weight of a model that has none yet; there is room.
   float* add_weight(SparseColumn& column, ModelId model);
   std::size_t bytes_of_column(std::size_t n_buckets) const {
     return use_ == Use::learn ? SparseColumn::bytes(n_buckets)
@@ -150,7 +150,7 @@ class SparseWeights final : public Weights {
   StableVector<SparseColumn> columns_;   // by feature; made on first use
   std::vector<NewWeights> new_weights_;  // by owner
   std::vector<ModelId> retired_;         // models that still have slots
-  // By group of neighbours: a bit for each that was not given out, or is free again.
+  // Free models, a bit for each, by group of neighbours.
   std::vector<std::uint8_t> free_;
   std::vector<std::size_t> free_groups_;
   std::atomic<std::size_t> retired_slots_{0};

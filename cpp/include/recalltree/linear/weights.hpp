@@ -33,7 +33,7 @@ struct Steps {
   LookupCache* found = nullptr;
   std::size_t first = 0;
   LookupCache own;  // of models that were not looked up before
-  // Of one model, while r is computed.
+  // Accumulators of one model, while r is computed.
   AlignedFloats G;
   std::vector<float*> accumulators;
 };
@@ -84,7 +84,7 @@ class ReadWeights {
   // Scores of all groups, one after the other; within a group by example, then by model.
   virtual void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
                             float* out) const;
-  // Before this many examples are scored, by score_groups or by an example_scorer.
+  // How examples are about to be scored: by score_groups or by an example_scorer.
   enum class Asked { together, one_by_one };
   virtual void prepare_for(std::size_t, Asked) const {}
 

@@ -109,7 +109,7 @@ class Learner : public Predictor {
   virtual void study_one(const MiniBatch&, std::size_t /*place*/, Workspace&) {}
   // Studies the rows at the places [begin, end), which are neighbours.
   virtual void study(const MiniBatch& rows, std::size_t begin, std::size_t end, Workspace& ws);
-  // How many rows study() gains from having at a time, at most.
+  // Most rows that study() gains from having at a time.
   virtual std::size_t studied_at_once() const { return 8; }
   virtual void arrange(const MiniBatch&, Workspace&) {}
   virtual std::size_t n_stages() const { return 0; }
@@ -117,7 +117,7 @@ class Learner : public Predictor {
   // Called when the classes of the mini-batch have been seen.
   virtual void end_mini_batch(const MiniBatch&, Workspace&) {}
 
-  // Before and after a batch, while one thread works alone.
+  // Called before and after a batch, while one thread works alone.
   virtual void begin_batch(const Batch&) {}
   virtual void end_batch() {}
 
@@ -126,7 +126,7 @@ class Learner : public Predictor {
   Work& counted() { return work_; }
   void save_common(State& state) const;
   void load_common(const State& state);
-  // Of models that have no marginals, which say the same.
+  // Saves has_lists, for models without marginals, which imply it.
   void save_lists(State& state) const;
 
   LinearLearner learner_;

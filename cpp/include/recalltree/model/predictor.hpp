@@ -58,7 +58,7 @@ class Predictor {
   bool has_lists() const { return has_lists_; }
   const Progress& progress() const { return progress_; }
   virtual Work work() const;
-  // By part; "total" is not among them.
+  // Bytes by part, without "total".
   virtual std::vector<std::pair<std::string, std::size_t>> memory() const = 0;
 
  protected:
@@ -71,10 +71,10 @@ class Predictor {
   // rows.
   virtual void score_rows(const Rows& rows, std::size_t begin, std::size_t end, Workspace& ws,
                           const Emit& emit) const;
-  // How many rows score_rows gains from having at a time.
+  // Rows that score_rows should be given at a time.
   virtual std::size_t rows_at_once() const { return kPiece; }
   virtual std::unique_ptr<Workspace> make_workspace() const = 0;
-  // Before a team predicts n_rows: what its workspaces share. n_in_all counts the rows of earlier
+  // Prepares what the workspaces of a team share to predict n_rows. n_in_all counts rows of earlier
   // predictions, too, by which storage judges whether an index pays.
   virtual void prepare_prediction(std::size_t /*n_rows*/, std::size_t /*n_in_all*/, Team) const {}
 

@@ -12,14 +12,14 @@
 
 namespace recalltree {
 
-// How much was done, to show that it does not grow with the number of classes.
+// Work that was done, counted to show that it does not grow with the number of classes.
 struct Work {
   std::uint64_t examples_learned = 0, examples_predicted = 0;
   std::uint64_t router_evaluations = 0, predictor_evaluations = 0;
   std::uint64_t progressive_evaluations = 0;  // made only to know what predict would have said
   std::uint64_t histogram_touches = 0;
   std::uint64_t vectors_compared = 0;  // sketches that a search for the nearest classes has read
-  // Of one-against-some: how often a class was asked whether it has met a key, how often it had,
+  // One-against-some: how often a class was asked whether it has met a key, how often it had,
   // and how often what it knows of one was changed.
   std::uint64_t pair_lookups = 0, pairs_found = 0, pairs_changed = 0;
 

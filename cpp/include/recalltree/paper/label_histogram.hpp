@@ -42,7 +42,7 @@ class LabelHistogram {
   }
 
   double entropy() const { return recalltree::entropy(total_, sum_xlogx_); }
-  // With one more example of these labels, each of which counts `weight`.
+  // Entropy with one more example of these labels, each of which counts `weight`.
   double entropy_with(Labels labels, double weight) const {
     double total = total_, sum_xlogx = sum_xlogx_;
     for (const ClassId y : labels) {
@@ -117,7 +117,7 @@ class LabelHistogram {
   std::size_t n_candidates() const {
     return all_are_candidates() ? size() : entries_.n_candidates();
   }
-  // In no particular order.
+  // Candidates in no particular order.
   void candidates(std::vector<Candidate>& out) const {
     if (all_are_candidates()) return arrived(out);
     const auto labels = entries_.labels(), heap = entries_.candidates();
@@ -179,7 +179,7 @@ class LabelHistogram {
     return count_a > count_b || (count_a == count_b && a < b);
   }
 
-  // Where in the heap a label is, or kNone.
+  // Slot of a label in the heap, or kNone.
   std::uint32_t slot_of(std::uint32_t at) const {
     return entries_.candidates().find(at, entries_.n_candidates());
   }

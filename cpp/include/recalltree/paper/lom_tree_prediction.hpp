@@ -17,7 +17,7 @@ namespace recalltree {
 struct LOMTreeWorkspace : Workspace {
   std::vector<NodeId> route;
   std::vector<std::pair<ClassId, double>> ranked;  // classes of a leaf
-  // Of learning: the margins on the route, as prediction sees the example and as it is learned.
+  // Used by learning: margins on the route, as prediction sees the example and as it is learned.
   std::vector<float> shadow_margins, margins;
   LookupCache routers_found;
 };

@@ -37,14 +37,14 @@ class OneAgainstAll final : public OneAgainstAllPrediction<OneAgainstAll, Learne
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
  protected:
-  // With negative samples only: the positives and some random others.
+  // Learns the positives and some random others; for negative samples only.
   void learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
                  Workspace& ws) override;
   bool learns_several_labels() const override { return true; }
   void begin_batch(const Batch& batch) override;
   void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 
-  // With negative samples only, too.
+  // Used for negative samples only.
   bool learns_mini_batches() const override { return true; }
   std::size_t begin_mini_batch() override;
   void study_one(const MiniBatch& rows, std::size_t place, Workspace& ws) override;

@@ -48,7 +48,7 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   void end_mini_batch(const MiniBatch& rows, Workspace& ws) override;
 
  private:
-  // Where a router is to send an example; not learned if the importance is 0.
+  // Side to which a router should send an example; not learned if the importance is 0.
   struct RouterLesson {
     float target = 0.0f;
     double importance = 0.0;

@@ -17,7 +17,7 @@ struct RecallTreeNotes {
   std::vector<FeatureScale::Raise> raises;
   double norm = 0.0;  // squared
 
-  // From the root to the node where the row stops. Below some of these it is counted at one more
+  // Nodes from the root to where the row stops. Below some of these it is counted at one more
   // node, `next`; kNoNode until that is made, and if there is none.
   std::vector<NodeId> route;
   NodeId next = kNoNode;

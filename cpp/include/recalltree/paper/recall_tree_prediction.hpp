@@ -111,7 +111,7 @@ struct RecallTreeWorkspace : Workspace {
   Example path;
   std::vector<float> path_scores;             // by candidate
   std::shared_ptr<const PackedNodes> packed;  // of a prediction over many rows
-  // Of learning: the route that prediction would take, and what was looked up.
+  // Used by learning: the route that prediction would take, and what was looked up.
   std::vector<NodeId> shadow_route;
   std::vector<float> shadow_margins;
   std::vector<double> counts_before;                 // of the example's labels where it ends
@@ -140,7 +140,7 @@ class RecallTreePrediction : public Base {
             tree.total(n) / self().decay_unit(),
             recall_bound(n)};
   }
-  // In candidate order, counts with decay applied.
+  // Labels in the order of candidates, with decayed counts.
   std::vector<LabelHistogram::Candidate> ranked_labels(NodeId n) const {
     std::vector<LabelHistogram::Candidate> all;
     self().tree().ranked(n, all);

@@ -1,4 +1,4 @@
-// In how many rows a feature was seen so far, and what a rare one is therefore worth (tf-idf).
+// Number of rows in which each feature was seen so far, and the weight that follows (tf-idf).
 #pragma once
 
 #include <cmath>

@@ -55,7 +55,7 @@ class FeatureSpace {
     frequencies_->weigh(row);
   }
 
-  // From here on, names and frequencies stay what they are.
+  // Names and frequencies stay as they are from here on.
   void freeze() { frozen_ = true; }
   bool frozen() const { return frozen_; }
   FeatureDictionary* dictionary() { return dictionary_ ? &*dictionary_ : nullptr; }

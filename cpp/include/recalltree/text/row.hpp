@@ -72,7 +72,7 @@ struct RowBatch {
   std::vector<float> weights;
   std::vector<std::int64_t> integer_labels;  // of all rows, or
   StringColumn string_labels;                // of all rows; what an absent label holds is unsaid
-  // With lists of labels, row i has those from label_offsets[i] to label_offsets[i + 1].
+  // Lists of labels: row i has those from label_offsets[i] to label_offsets[i + 1].
   std::vector<std::int64_t> label_offsets{0};
   std::vector<std::uint8_t> labelled;
   StringColumn tags;

@@ -14,7 +14,7 @@ inline double accumulate(float& accumulator, double gradient, double weight, dou
   return G;
 }
 
-// How much a vote counts: A, S, B or u_k. Never negative. It learns from so many examples that it
+// Weight of a vote: A, S, B or u_k. Never negative. It learns from so many examples that it
 // has to settle: its steps shrink with G^(3/4), not with its root.
 struct VoteWeight {
   float value, accumulator = 0.0f;

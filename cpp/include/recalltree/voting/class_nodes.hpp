@@ -36,7 +36,7 @@ class ClassNodes {
   void rescale(float factor);
 
   std::size_t bytes() const { return bytes(lists_.size()); }
-  // If there were this many classes, none of the others having been counted.
+  // Bytes for this many classes, of which the new ones were never counted.
   std::size_t bytes(std::size_t classes) const {
     return StableVector<List>::bytes(classes) + list_bytes_.load(std::memory_order_relaxed);
   }

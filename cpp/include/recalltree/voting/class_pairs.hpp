@@ -19,7 +19,7 @@
 
 namespace recalltree {
 
-// By class, sorted by key.
+// Pairs by class, sorted by key.
 template <template <class> class List>
 struct PairArrays {
   std::size_t n_classes = 0;
@@ -61,7 +61,7 @@ class ClassPairs {
       return slots().find(key,
                           [&](std::uint32_t slot) { return pairs()[slot].key_plus_1 == key + 1; });
     }
-    // Where a key is if it is here, or kNone, which is certain. No pair is read.
+    // Place of a key if it is here, or kNone, which is certain. No pair is read.
     std::uint32_t guess(std::uint32_t key) const { return slots().guess(key); }
     // Slot of a key that was found or guessed, perhaps before the pairs moved; or kNone.
     std::uint32_t find(std::uint32_t key, std::uint32_t guessed) const {
@@ -128,7 +128,7 @@ class ClassPairs {
   void load(const State& state);
 
   std::size_t bytes() const { return bytes(size()); }
-  // If there were this many classes, none of the others having a pair.
+  // Bytes for this many classes, of which the new ones have no pair.
   std::size_t bytes(std::size_t classes) const {
     return StableVector<Table>::bytes(classes) + arena_.used();
   }

@@ -1,4 +1,4 @@
-// How much a feature of an example weighs: logarithms of counts, inverse document frequencies and
+// Weights of an example's features: logarithms of counts, inverse document frequencies and
 // unit length, from what has been seen so far.
 #pragma once
 

@@ -107,7 +107,7 @@ class KeyForest : public KeyForestPrediction<KeyForest> {
   }
 
   std::size_t histogram_bytes() const { return class_nodes_.bytes() + label_bytes_; }
-  // All bytes, if there were this many classes and the new ones had no counts.
+  // All bytes for this many classes, of which the new ones have no counts.
   std::size_t bytes(std::size_t n_classes) const {
     const std::size_t nodes = tree_.node_bytes() + routers_->bytes();
     return n_trees() == 0 ? nodes : nodes + class_nodes_.bytes(n_classes) + label_bytes_;

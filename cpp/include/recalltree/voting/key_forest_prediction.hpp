@@ -25,7 +25,7 @@ class ForestRules {
 
   std::size_t n_trees() const { return n_trees_; }
   std::uint32_t max_labels() const { return max_labels_; }  // in the histogram of a node
-  // Where recall would get worse, as in the paper.
+  // True if routes stop where recall would get worse, as in the paper.
   bool stops_early() const { return stops_early_; }
 
  protected:

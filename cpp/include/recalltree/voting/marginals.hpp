@@ -1,4 +1,4 @@
-// From the probabilities of a softmax, which share 1, to those of each label by itself, where rows
+// Marginal probabilities of labels, from those of a softmax, which sum to 1, where rows
 // have lists of labels:
 //
 //   P(y | x) = 1 / (1 + exp(-a log p_y - b))

@@ -98,11 +98,11 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   void count_progress(Labels labels, double weight, VotingWorkspace& ws) const;
   // Finds the example's labels among the candidates. They become candidates if they are not.
   void find_or_add_labels(const LeaveOut& own, VotingWorkspace& ws) const;
-  // By which candidates learn, and by which votes do.
+  // Finds the gradients by which candidates and votes learn.
   void find_gradients(VotingWorkspace& ws) const;
   // Collects the candidates that are wrong enough to learn, and what they have met.
   void find_lessons(const LeaveOut& own, VotingWorkspace& ws) const;
-  // Of A and B, and of S and u.
+  // Finds the gradients of A and B, and of S and u.
   void find_vote_gradients(VotingWorkspace& ws) const;
   void find_feature_gradients(VotingWorkspace& ws) const;
 
@@ -121,7 +121,7 @@ class OneAgainstSome final : public OneAgainstSomePrediction<OneAgainstSome, Lea
   // A, B, S, marginals, and what is counted of all examples.
   void teach_all(const Studied& x, Work& work);
 
-  // Of a mini-batch, by owner.
+  // Lists the items of a mini-batch by owner.
   void list_items(Place& place) const;
   void apply_to_classes(Place& place, Owner owner, VotingWorkspace& ws);
   void show_cells(VotingWorkspace& ws);

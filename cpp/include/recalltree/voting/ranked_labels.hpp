@@ -10,7 +10,7 @@
 
 namespace recalltree {
 
-// Where a label with this root stands among at most `limit` labels, or the size if it is not there.
+// Place of a label with this root among at most `limit` labels, or the size if it is not there.
 template <class Entry>
 std::size_t find_ranked(std::span<const Entry> ranked, std::size_t limit, ClassId label,
                         float root) {

@@ -1,4 +1,4 @@
-// How far the histograms of an example's features are read.
+// Limit on how far the histograms of an example's features are read.
 //
 // An example may read this many entries and no more, and its features have far more. Those that say
 // most go first: an entry promises the feature's pull times sqrt(c(y, k) / n_k), the share of the

@@ -33,7 +33,7 @@ class TaggedSlots {
     return (capacity + kTagsInGroup - 1) / kTagsInGroup * kTagsInGroup;
   }
 
-  // By the tags alone: where a key is if it is here, or kNone, which is certain. Whether one fits
+  // Place of a key if it is here, by the tags alone, or kNone, which is certain. Whether one fits
   // cannot be foreseen, so that nothing branches on it.
   std::uint32_t guess(std::uint32_t key) const {
     if (capacity_ == 0) return kNone;
@@ -70,7 +70,7 @@ class TaggedSlots {
   }
 
  private:
-  // Where a key is looked for, and by which tag.
+  // Start and tag of the search for a key.
   struct Hash {
     std::uint32_t place;
     FourTags tags;  // never 0, which is no key's

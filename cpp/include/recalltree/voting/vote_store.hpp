@@ -53,7 +53,7 @@ struct ClassArrays {
   }
 };
 
-// Of a class: weight of its examples, sum of its counts.
+// Weight of a class's examples, and the sum of its counts.
 struct ClassCounts {
   double examples, count;
   float bias_accumulator;
@@ -72,7 +72,7 @@ class VoteStore {
     mutable SpinLock lock;  // guards the sums while several threads learn
   };
 
-  // How many labels the rows have together; models of rows with one label each do not save it.
+  // Number of labels of all rows; models of rows with one label each do not save it.
   static constexpr const char* kLabels = "counted.labels";
 
   explicit VoteStore(const OneAgainstSomeConfig& config);
@@ -96,17 +96,17 @@ class VoteStore {
   // Counts an example whose labels have been counted. Returns how many entries of a histogram were
   // touched.
   std::size_t count_example(Labels labels, const std::vector<OwnCount>& of_labels, double counted);
-  // How long the steps of a row are: sqrt(n) / m, where it has n labels and rows have m on average.
+  // Length of a row's steps: sqrt(n) / m, where it has n labels and rows have m on average.
   // It is 1, exactly, while every row has one label.
   double share_of_step(Labels labels, bool is_new) const;
-  // Before the units become too large for the numbers, all counts are written in new ones.
+  // Rewrites all counts in a new unit, before the old one becomes too large for the numbers.
   void rebase_unit();
 
   // For prediction.
   std::size_t n_classes() const { return class_terms.size(); }
   double examples() const { return examples_; }
   double decay_unit() const { return decay_unit_after(0); }
-  // When this many more examples have been counted.
+  // Unit of counts after this many more examples.
   double decay_unit_after(std::size_t more) const {
     return rules.decay_unit(static_cast<double>(n_counted_ + more), decay_origin_);
   }
@@ -155,11 +155,11 @@ class VoteStore {
   void prefetch_pairs(ClassId y) const { pairs[y].prefetch_tags(); }
 
   void save(State& state) const;
-  // Of a state that has been checked, with this many classes.
+  // Loads a checked state with this many classes.
   void load(const State& state, std::size_t n_classes);
-  // By part, the feature scale last.
+  // Bytes by part, the feature scale last.
   std::vector<std::pair<std::string, std::size_t>> memory() const;
-  // Bytes of everything, if there were this many classes, none of the others having been learned.
+  // Bytes of everything for this many classes, of which the new ones were never learned.
   std::size_t bytes(std::size_t n_classes) const;
 
  private:

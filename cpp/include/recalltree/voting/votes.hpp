@@ -30,7 +30,7 @@ struct ClassTerms {
   float bias = 0.0f;
 };
 
-// How much votes count: A, S and B.
+// Weights of votes: A, S and B.
 struct VoteScales {
   float affinity, share, nodes;
 

@@ -1,4 +1,4 @@
-// How the keys of an example vote for candidates and how these are scored, wherever the counts are
+// Voting: keys of an example vote for candidates, which are then scored, wherever the counts are
 // kept. A store has
 //   rules, n_classes()                    what follows from the parameters
 //   examples(), decay_unit()              weight of the counted examples, and the unit of counts
@@ -11,7 +11,7 @@
 //   visit_pairs(y, keys, found, threads, visit)   and what: visit(position, slot, count, weight)
 //   forest, predictors()                  trees that vote (KeyForestPrediction), dense predictors
 //   cells()                               dense rows: whiten, find, score; if rules.has_cells
-//   prepare_for(n)                        before this many rows are predicted
+//   prepare_for(n)                        called before n rows are predicted
 //   prefetch_row(rows, i), prefetch_entries(key, begin, end), prefetch_class(y), prefetch_pairs(y)
 // Two are there: VoteStore, in tables that learn, and MappedVoteStore, in the arrays of a file.
 #pragma once
@@ -97,7 +97,7 @@ void whiten_rows(const Store& store, const Rows& rows, std::size_t n, Row row,
   store.cells().whiten(ws.dense.rows.data(), n, ws.dense.whitened.data(), ws.cells);
 }
 
-// Where features do not vote, only nodes do.
+// Scales of votes; those of features are 0 where only nodes vote.
 template <class Store>
 VoteScales scales_of_votes(const Store& store) {
   const VoteScales scales = store.scales();

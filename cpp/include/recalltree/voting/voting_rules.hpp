@@ -50,7 +50,7 @@ struct VotingRules {
   FeatureWeighting weighting;
 
  private:
-  // Of dense rows. Directions of fewer say too little.
+  // Features of dense rows from which cells are used: fewer directions say too little.
   static constexpr std::uint32_t kManyFeatures = 100;
 
   static OneAgainstSomeConfig resolved(OneAgainstSomeConfig config) {
