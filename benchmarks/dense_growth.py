@@ -33,7 +33,7 @@ FAN_OUT = 10
 DIRECTIONS, SPREAD, NOISE, NOISE_BESIDE = 128, 0.6, 1.0, 0.05
 CODEBOOK = 2**16  # offsets that centres draw from
 CUT = 2.0  # deviations at which features are cut
-# From this many rows on the whitening stays as it is.
+# Number of rows from which the whitening is final.
 FEWEST_ROWS = 4_000
 ROWS_AT_ONCE, CLASSES_AT_ONCE = 20_000, 10_000
 WORK = "vectors_compared"  # what is counted of it

@@ -1,4 +1,4 @@
-"""One moment of a model, however long looking at it takes."""
+"""Twins of a model that stay as the model is at one moment."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def plot_tree(clf: Any, ax: Any = None, max_depth: int | None = None, n_labels: 
     boxes = PolyCollection(
         list(rectangles), array=nodes.quality[shown], cmap="viridis", edgecolors="white"
     )
-    # A line between nodes that are wide enough to bear one.
+    # A line between nodes that are wide enough for one.
     boxes.set_linewidth(np.where(right - left > 0.004, 0.5, 0.0).tolist())
     boxes.set_clim(0, 1)
     ax.add_collection(boxes)

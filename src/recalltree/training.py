@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any
 
-#: How long a piece of a batch should take; the caller regains control after each piece.
+#: Time that a piece of a batch should take; the caller regains control after each piece.
 PIECE_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
 class TrainingPosition:
-    """How far learning has come: in which pass, after how many of its rows.
+    """Position in training: the pass, and the rows of it that were learned.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def learn_from(
     Parameters
     ----------
     clf : estimator
-        Fitted or not; it continues to learn.
+        Fitted or not; a fitted one continues to learn.
     reader : iterable of batches
         What ``recalltree.readers.open_rows`` returns, or any iterable of objects with the
         attributes ``X``, ``y`` and ``sample_weight``; iterated over once for each pass.

@@ -41,7 +41,7 @@ class TreeView:
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return len(self)
 
     @property
@@ -81,7 +81,7 @@ class TreeView:
 
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
-        """Which nodes have no children."""
+        """True for nodes without children."""
         with self._core.reading():
             return (self.left < 0) & (self.right < 0)
 
@@ -143,7 +143,7 @@ class RecallTreeView(TreeView):
 
     @property
     def n_labels(self) -> NDArray[Any]:
-        """How many labels each node has seen."""
+        """Number of labels that each node has seen."""
         return self._array("n_labels")
 
     @property

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kNone = 0xffffffffu;
 
-// Where each key is among the sorted ones. Memory is taken for neighbourhoods that have a key.
+// Place of each key among the sorted ones. Memory is taken for neighbourhoods that have a key.
 class PlacesOfKeys {
  public:
   explicit PlacesOfKeys(std::span<const std::uint32_t> keys) {

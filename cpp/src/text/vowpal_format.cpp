@@ -102,7 +102,7 @@ void VowpalFormat::read_label(std::string_view section, Row& row) const {
   row.weighted = true;
 }
 
-// From after a bar to the next one.
+// Reads from after a bar to the next one.
 const char* VowpalFormat::read_namespace(const char* at, const char* end, Row& row) {
   const char* const begin = at;
   while (at != end && !ends_name(*at)) ++at;

@@ -44,7 +44,7 @@ class ModelChangedError(ModelFileError):
 
 @dataclass(frozen=True)
 class FileIdentity:
-    """What a predictor knows of its file: all that a pickle of it holds of the model.
+    """Identity of a predictor's file: all that its pickle holds of the model.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ LOG_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Snapshot:
-    """How far a command has come.
+    """Progress of a command.
 
     ``share`` of the bytes of all passes, and the time left, are None if they cannot be known.
     """

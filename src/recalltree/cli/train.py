@@ -84,7 +84,7 @@ def train(
     if has_cells and run.reader.n_dense_features and not is_given(ctx, "n_dense_features"):
         clf.set_params(n_dense_features=run.reader.n_dense_features)
     if resume is not None and not run.goes_on and not is_given(ctx, "n_passes"):
-        # How often these rows are read is not for other rows to say.
+        # The number of passes was chosen for other rows.
         clf.set_params(n_passes=type(clf)().n_passes)
     if clf.n_passes > 1:
         _check_files(ctx, paths, clf.n_passes)
@@ -161,7 +161,7 @@ class TrainingRun:
 
     @property
     def n_examples(self) -> int:
-        """How many examples the model has learned, in this run and before."""
+        """Number of examples that the model has learned, in this run and before."""
         return getattr(self.clf, "n_examples_", 0)
 
     def learn(self, checkpointer: Checkpointer | None, interrupts: Interrupts) -> None:

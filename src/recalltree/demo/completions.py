@@ -29,7 +29,7 @@ MAX_TOKENS = 8
 
 @dataclass(frozen=True)
 class Completion:
-    """How code goes on: the best tokens to come next, and the rest of the line."""
+    """Continuation of code: the best next tokens, and the rest of the line."""
 
     beginning: str
     best: list[str]

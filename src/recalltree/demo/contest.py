@@ -43,7 +43,7 @@ class Task:
 
     @property
     def n_classes(self) -> int:
-        """How many distinct tokens there are to learn."""
+        """Number of distinct tokens to learn."""
         return len(np.unique(self.y))
 
     @property

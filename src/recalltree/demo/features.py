@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from recalltree.demo.tokens import START
 
-#: How many tokens back the features look.
+#: Number of tokens that the features look back.
 ORDER = 6
 #: A token of which nothing is known: it has no features.
 UNKNOWN = -1

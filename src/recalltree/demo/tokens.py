@@ -119,7 +119,7 @@ class Corpus:
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens all files have."""
+        """Number of tokens in all files."""
         return sum(len(ids) for ids in self.train + self.test)
 
 

@@ -344,12 +344,12 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
 
     @property
     def n_examples_(self) -> int:
-        """How many examples were learned so far; in every pass each counts again."""
+        """Number of examples learned so far; in every pass each counts again."""
         return self._check_fitted().core.n_examples
 
     @property
     def n_classes_seen_(self) -> int:
-        """How many classes were learned so far (``classes=`` may have named more)."""
+        """Number of classes learned so far (``classes=`` may have named more)."""
         return self._check_fitted().core.n_classes_seen
 
     @property
@@ -359,7 +359,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
 
     @property
     def progressive_curve_(self) -> NDArray[Any]:
-        """How ``progressive_error_`` went: at up to 256 moments, the error so far and recently.
+        """Course of ``progressive_error_``: at up to 256 moments, the error so far and recently.
 
         An array with the fields "examples" (learned by then), "error" (so far) and "recent_error"
         (since the moment before).

@@ -1,4 +1,4 @@
-"""From a table of parameters to the constraints that scikit-learn checks."""
+"""Constraints that scikit-learn checks, made of a table of parameters."""
 
 from __future__ import annotations
 

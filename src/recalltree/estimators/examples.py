@@ -1,4 +1,4 @@
-"""What a core learns from: rows, their labels, their weights."""
+"""Examples for a core: rows, their labels, their weights."""
 
 from __future__ import annotations
 

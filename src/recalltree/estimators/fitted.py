@@ -37,5 +37,5 @@ class Fitted:
 
     @property
     def has_lists(self) -> bool:
-        """Whether rows have lists of labels."""
+        """True if rows have lists of labels."""
         return bool(self.core.has_lists)

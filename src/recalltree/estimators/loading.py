@@ -1,4 +1,4 @@
-"""From a model file to an estimator."""
+"""Estimators made of model files."""
 
 from __future__ import annotations
 

@@ -25,15 +25,14 @@ class LOMTreeClassifier(LOMTreeRules, TreeClassifier):
     Parameters
     ----------
     max_nodes : int or None, default=None
-        How many nodes with a router there may be. None is one less than the number of classes seen
-        so far.
+        Most nodes with a router. None is one less than the number of classes seen so far.
     swap_resistance : float, default=4.0
-        How much busier than the least used leaf another leaf must be to take over its node when
-        ``max_nodes`` is reached.
+        When ``max_nodes`` is reached: how many times as busy as the least used leaf another leaf
+        must be to take over its node.
     loss : {...}, default="logistic"
         Loss of the binary linear models.
     learning_rate : float, default=1.0
-        Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
+        Size of the steps. Rates adapt to each feature, so 1 suits most data.
     l2 : float, default=0.0
         Strength of the L2 penalty.
     n_passes : int, default=1
@@ -42,16 +41,15 @@ class LOMTreeClassifier(LOMTreeRules, TreeClassifier):
         Let ``fit`` visit the rows in a new random order in every pass. ``partial_fit`` never
         shuffles.
     early_stopping : bool, default=False
-        Let ``fit`` hold out rows, measure the error on them after every pass, stop when 2 passes
-        in a row did not make it smaller, and keep the model of the best pass.
+        Let ``fit`` hold out rows, measure their error after every pass, stop after 2 passes without
+        improvement, and keep the model of the best pass.
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out, drawn at random.
     n_jobs : int or None, default=None
         Threads that predict. None is 1; -1 is all cores. Predictions do not depend on it. One
         thread learns in any case.
     random_state : int, RandomState instance or None, default=None
-        Seed of the order of the rows. With a number and one thread, the model is the same bit for
-        bit every time.
+        Seed of the order of the rows. With a number, the model is the same every time, to the bit.
     verbose : int, default=0
         1 shows a progress bar on standard error while learning.
 

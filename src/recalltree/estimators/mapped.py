@@ -29,7 +29,7 @@ from recalltree.validation import Matrix, check_matrix_of_reader, count_threads
 
 
 class MappedModel(Predictions):
-    """What commands need of an estimator in order to predict; not to be used by itself."""
+    """Part of an estimator that commands need in order to predict; not to be used by itself."""
 
     #: Name of the estimator in messages.
     _estimator: ClassVar[str]

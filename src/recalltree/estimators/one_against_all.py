@@ -22,17 +22,16 @@ class OneAgainstAllClassifier(OneAgainstAllRules, ListClassifier):
     Parameters
     ----------
     negative_samples : int or None, default=None
-        Let each example teach its own class and this many of the others, drawn at random and
-        weighted to make up for those left out (the paper's negative gradient subsampling). None is
-        all of them. Prediction always compares all classes.
+        Each example teaches its own class and this many others, drawn at random and weighted to
+        make up for those left out (the paper's negative gradient subsampling). None is all of
+        them. Prediction always compares all classes.
     rows_without_labels : {"skip", "learn"}, default="skip"
-        What to do with rows that have no label, where y has lists of labels: skip them, or learn
-        that all candidates are wrong, as suits rows that have none of the labels rather than
-        unknown ones.
+        Rows with an empty list of labels: skip them, or learn that all candidates are wrong. Learn
+        them if they are known to have no label, not if their labels are unknown.
     loss : {...}, default="logistic"
         Loss of the binary linear models.
     learning_rate : float, default=1.0
-        Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
+        Size of the steps. Rates adapt to each feature, so 1 suits most data.
     l2 : float, default=0.0
         Strength of the L2 penalty.
     n_passes : int, default=1
@@ -41,17 +40,17 @@ class OneAgainstAllClassifier(OneAgainstAllRules, ListClassifier):
         Let ``fit`` visit the rows in a new random order in every pass. ``partial_fit`` never
         shuffles.
     early_stopping : bool, default=False
-        Let ``fit`` hold out rows, measure the error on them after every pass, stop when 2 passes
-        in a row did not make it smaller, and keep the model of the best pass.
+        Let ``fit`` hold out rows, measure their error after every pass, stop after 2 passes without
+        improvement, and keep the model of the best pass.
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out, drawn at random.
     n_jobs : int or None, default=None
         Threads. None is 1; -1 is all cores. Predictions do not depend on it, and neither does
-        learning, unless ``negative_samples`` is set: two or more threads then learn mini-batches,
-        and give the same bits for any number of them, but not those of one thread.
+        learning without ``negative_samples``. With them, several threads learn mini-batches: any
+        number above one gives the same model, to the bit, but not quite that of one thread.
     random_state : int, RandomState instance or None, default=None
-        Seed of the order of the rows and of the negative samples. With a number and one thread, the
-        model is the same bit for bit every time.
+        Seed of the order of the rows and of the negative samples. With a number, the model is the
+        same every time, to the bit.
     verbose : int, default=0
         1 shows a progress bar on standard error while learning.
 

@@ -30,70 +30,63 @@ class OneAgainstSomeClassifier(OneAgainstSomeRules, ListClassifier):
     Parameters
     ----------
     keys : {"auto", "features", "trees", "both", "path", "cells", "cells+trees"}, default="auto"
-        What finds candidates. "features": every feature that is not zero votes. "trees": the leaves
-        of ``n_trees`` trees, whose routers learn as those of the Recall Tree. "both". "path": the
-        node where the descent of a single tree stops, as in the paper. "cells": for dense features,
-        such as embeddings: the nearest of many class vectors, which stand in a tree of cells; they
-        take the place of linear predictors. With "cells+trees" trees vote, too, while there are at
-        most 4,096 classes. "auto": features if the first X is sparse, cells if there is a dense
-        block at its end; if X is dense, trees, with cells if there are 100 features or more.
+        What finds candidates. "features": every feature that is not zero votes. "trees": leaves of
+        ``n_trees`` trees vote, whose routers learn like those of the Recall Tree. "both". "path":
+        the node where the descent of a single tree stops, as in the paper. "cells", for embeddings:
+        the nearest class vectors, found in a tree of cells; they replace linear predictors.
+        "cells+trees": trees vote as well, up to 4,096 classes. "auto": features if the first X is
+        sparse, and cells for a dense block at its end; trees if X is dense, with cells from 100
+        features on.
     max_candidates : int or None, default=None
-        How many classes are compared (F). None is 24 if only features vote, 32 with cells (which
-        name as many again where others vote), otherwise 100.
+        Most classes to compare (F). None is 24 if only features vote, 32 with cells (which name as
+        many again where others vote), otherwise 100.
     max_labels : int, default=512
-        How many labels the histogram of a key holds, those with the largest counts (M). That of a
-        leaf holds no more than 128 in any case.
+        Most labels in the histogram of a feature, those with the largest counts (M). Leaves of
+        trees hold at most 128.
     max_entries : int, default=1024
-        How many entries of histograms are read for one example (E): those first that vote most
-        by the share of the feature that is their label's.
+        Most entries of histograms to read for an example (E), those with the largest votes first.
     sublinear_tf : bool, default=True
-        Let ``log(1 + abs(x))``, with the sign of x, take the place of a feature's value x, as
-        suits counts of words. This and the next two are for features that vote and for sparse X.
+        Replace a feature's value x by ``log(1 + abs(x))``, with the sign of x, as suits counts of
+        words. This and the next two apply to sparse X and to features that vote.
     use_idf : bool, default=True
-        Weight features by the root of their inverse document frequency among the examples so far.
+        Weight features by the square root of their inverse document frequency so far.
     normalize : bool, default=True
         Scale the features of an example to unit length.
     center : bool, default=True
-        Take the mean of the examples so far off the features of dense X. Either way these are
-        divided by what is then their root mean square, and cut at twice that.
+        Subtract the mean so far from the features of dense X. Either way they are divided by their
+        root mean square and clipped at twice that.
     n_trees : int, default=4
-        How many trees vote (T): each with the leaf of the example, and with the one where it would
-        have ended if the router that was least sure had decided otherwise.
+        Number of trees that vote (T), each with two leaves: that of the example, and the one where
+        it would have ended if the least certain router had decided otherwise.
     max_depth : int or None, default=None
         Depth of the trees. None is 7, or less while there are few classes; for "path" it is log2
         of the number of classes seen so far.
     bound_lambda : float, default=1.0
         For "path": width of the confidence bound of recall (λ in the paper's equation 1).
     count_decay : float or None, default=None
-        Half-life of the label counts, in examples, for data that change: old counts fade, and a
-        class whose score is wrong forgets some of its weights. None keeps everything for ever.
+        Half-life of counts, in examples, for data that changes: old counts fade, and classes with
+        wrong scores forget some of their weights. None keeps everything for ever.
     memory_budget : int or None, default=None
-        How many bytes the model may take: ``memory_bytes_`` is at most that after every example.
-        Where it would be more, the pairs of a class and a feature that add least to scores are
-        forgotten. What is known of every class and of every feature by itself stays, and so do
-        trees and dense predictors: a budget that is too small for these is an error. None sets no
-        limit.
+        Limit on ``memory_bytes_`` after every example. Beyond it, pairs of a class and a feature
+        that matter least are forgotten. Classes, features, trees and dense predictors are kept: a
+        limit too small for these is an error. None sets no limit.
     feature_dropout : float, default=0.0
-        Share of the features that an example is learned without in passes after the first, others
-        every time: as if they were 0. Keeps later passes from learning the examples by heart,
-        where there are few for each class.
+        Share of an example's features, drawn at random, that passes after the first leave out.
+        Prevents overfitting when classes have few examples.
     cells_read : int, default=64
-        How many cells are read for an example, at most: a cell holds the vectors of at most 128
-        classes. The nearest come first, and reading ends early when half as many in a row have
-        brought nothing.
+        Most cells to read for an example; a cell holds the vectors of at most 128 classes. The
+        nearest come first, and reading ends early when half as many in a row have brought nothing.
     n_dense_features : int, default=0
-        How many features at the end of sparse X are a dense block, for example an embedding beside
-        counts of words: cells see these, the others vote, and all are learned together. See
+        Number of features at the end of sparse X that are a dense block, for example an embedding
+        after counts of words: cells use these, the others vote, and all are learned together. See
         `recalltree.hybrid`; a ColumnTransformer makes such rows with ``sparse_threshold=1.0`` and
         the dense columns last.
     rows_without_labels : {"skip", "learn"}, default="skip"
-        What to do with rows that have no label, where y has lists of labels: skip them, or learn
-        that all candidates are wrong, as suits rows that have none of the labels rather than
-        unknown ones.
+        Rows with an empty list of labels: skip them, or learn that all candidates are wrong. Learn
+        them if they are known to have no label, not if their labels are unknown.
     learning_rate : float, default=1.0
-        Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data. Where
-        most answers are wrong however long it learns, as with the next word of a text, 0.5 is
-        better.
+        Size of the steps. Rates adapt to each feature, so 1 suits most data; 0.5 is better for very
+        noisy labels, such as the next word of a text.
     l2 : float, default=0.0
         Strength of the L2 penalty.
     n_passes : int, default=1
@@ -103,16 +96,17 @@ class OneAgainstSomeClassifier(OneAgainstSomeRules, ListClassifier):
         Let ``fit`` visit the rows in a new random order in every pass. ``partial_fit`` never
         shuffles.
     early_stopping : bool, default=False
-        Let ``fit`` hold out rows, measure the error on them after every pass, stop when 2 passes
-        in a row did not make it smaller, and keep the model of the best pass.
+        Let ``fit`` hold out rows, measure their error after every pass, stop after 2 passes without
+        improvement, and keep the model of the best pass.
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out, drawn at random.
     n_jobs : int or None, default=None
-        Threads. None is 1; -1 is all cores. Predictions do not depend on it. Several learn
-        mini-batches: the model is the same, to the bit, for every number above one.
+        Threads. None is 1; -1 is all cores. Predictions do not depend on it. Several threads learn
+        mini-batches: any number above one gives the same model, to the bit, but not quite that of
+        one thread.
     random_state : int, RandomState instance or None, default=None
-        Seed of the order of the rows and of the trees. With a number, the model is the same bit
-        for bit every time.
+        Seed of the order of the rows and of the trees. With a number, the model is the same every
+        time, to the bit.
     verbose : int, default=0
         1 shows a progress bar on standard error while learning.
 

@@ -14,7 +14,7 @@ from recalltree._core import Rows
 from recalltree.estimators.examples import Examples
 from recalltree.estimators.fitted import Fitted
 
-#: How long a slice of rows should take. Python answers an interrupt between two slices.
+#: Time that a slice of rows should take. Python answers an interrupt between two slices.
 SLICE_SECONDS = 0.1
 FIRST_SLICE_ROWS = 64
 

@@ -1,4 +1,4 @@
-"""How the progressive error went while learning: a record of bounded length."""
+"""Curve of the progressive error while learning: a record of bounded length."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ProgressiveCurve:
     """
 
     points: list[tuple[int, float, float]] = field(default_factory=list)
-    # How far apart the points are that were kept last.
+    # Distance between the points that were kept last.
     _step: int = field(default=0, init=False, repr=False, compare=False)
 
     def room(self, n_examples: int) -> int:

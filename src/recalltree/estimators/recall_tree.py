@@ -26,7 +26,7 @@ class RecallTreeClassifier(RecallTreeRules, ListClassifier, TreeClassifier):
     Parameters
     ----------
     max_candidates : int or None, default=None
-        How many classes are compared at a node (F in the paper). None is 4·log2 of the number of
+        Most classes to compare at a node (F in the paper). None is 4·log2 of the number of
         classes seen so far, rounded up. At most 65,534.
     max_depth : int or None, default=None
         Depth of the tree. None is log2 of the number of classes seen so far, rounded down. At
@@ -36,35 +36,33 @@ class RecallTreeClassifier(RecallTreeRules, ListClassifier, TreeClassifier):
         Width of the confidence bound of recall (λ in the paper's equation 1): larger values stop
         higher in the tree.
     path_features : {"path", "leaf", "none"}, default="none"
-        What the class predictors see of the route: an indicator of every node passed below the
+        Features of the route for the class predictors: an indicator of every node passed below the
         root, as in the paper, of the last node only, or nothing.
     path_interactions : bool, default=False
         Cross these indicators with the features: each pair of class and node then has its own
         correction to the weights of the class. Slower and larger; ``path_features`` must be "leaf"
         or "path".
     router_weighting : {"total_entropy", "entropy", "unit"}, default="total_entropy"
-        Importance with which a router learns an example: by how much its choice of side changes
-        the total entropy of the children; the change of their average entropy, as in the paper,
-        which vanishes as examples accumulate; or 1.
+        Importance of an example to a router: the difference that its side makes to the total
+        entropy of the children; to their average entropy, as in the paper, which vanishes as
+        examples accumulate; or 1.
     routing_order : {"route_first", "update_first"}, default="route_first"
-        Whether an example that is learned is routed before the router learns from it, as a new
-        example would be, or after.
+        Route an example before the router learns from it, as in prediction, or after.
     count_decay : float or None, default=None
-        Half-life of the label counts, in examples: old counts fade, so that the candidates follow
-        data that change. None keeps counts for ever.
+        Half-life of counts, in examples, for data that changes: old counts fade. None keeps counts
+        for ever.
     min_gradient : float, default=0.1
-        A candidate that is not the label does not learn from a gradient that is smaller: with the
-        logistic loss, if it thinks itself less probable than that. Most candidates do, most of the
-        time, and leaving them alone makes learning quicker and the model smaller, with no more
-        errors. 0 is the paper's: every candidate learns from every example.
+        Candidates that are not the label skip updates whose gradient is smaller: with the logistic
+        loss, those that are less probable than this. Skipping makes learning faster and the model
+        smaller, with no more errors. With 0 every candidate learns from every example, as in the
+        paper.
     rows_without_labels : {"skip", "learn"}, default="skip"
-        What to do with rows that have no label, where y has lists of labels: skip them, or learn
-        that all candidates are wrong, as suits rows that have none of the labels rather than
-        unknown ones.
+        Rows with an empty list of labels: skip them, or learn that all candidates are wrong. Learn
+        them if they are known to have no label, not if their labels are unknown.
     loss : {...}, default="logistic"
         Loss of the binary linear models.
     learning_rate : float, default=1.0
-        Size of the steps. Rates adapt to each feature by themselves, so 1 suits most data.
+        Size of the steps. Rates adapt to each feature, so 1 suits most data.
     l2 : float, default=0.0
         Strength of the L2 penalty.
     n_passes : int, default=1
@@ -73,17 +71,16 @@ class RecallTreeClassifier(RecallTreeRules, ListClassifier, TreeClassifier):
         Let ``fit`` visit the rows in a new random order in every pass. ``partial_fit`` never
         shuffles.
     early_stopping : bool, default=False
-        Let ``fit`` hold out rows, measure the error on them after every pass, stop when 2 passes
-        in a row did not make it smaller, and keep the model of the best pass.
+        Let ``fit`` hold out rows, measure their error after every pass, stop after 2 passes without
+        improvement, and keep the model of the best pass.
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out, drawn at random.
     n_jobs : int or None, default=None
-        Threads. None is 1; -1 is all cores. Predictions do not depend on it. Two or more learn
-        mini-batches: the same bits for any number of them, but not those of one thread. One thread
-        learns with ``path_interactions``.
+        Threads. None is 1; -1 is all cores. Predictions do not depend on it. Several threads
+        learn mini-batches: any number above one gives the same model, to the bit, but not quite
+        that of one thread. With ``path_interactions`` one thread learns.
     random_state : int, RandomState instance or None, default=None
-        Seed of the order of the rows. With a number and one thread, the model is the same bit for
-        bit every time.
+        Seed of the order of the rows. With a number, the model is the same every time, to the bit.
     verbose : int, default=0
         1 shows a progress bar on standard error while learning.
 

@@ -1,4 +1,4 @@
-"""How well a model does on rows it is given: errors, recall, confusions, time."""
+"""Evaluation of a model on rows: errors, recall, confusions, time."""
 
 from __future__ import annotations
 

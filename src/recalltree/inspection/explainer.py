@@ -181,7 +181,7 @@ class _Parts:
 
 
 class _Cells:
-    """What cells did for a row, and what the vectors of some classes add to their scores."""
+    """Search of the cells for a row, and the parts of scores that class vectors add."""
 
     def __init__(self, core: Any, rows: Any, ids: NDArray[Any]) -> None:
         self._ids = ids

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-#: How many features are shown beside each router's decision.
+#: Number of features shown with each router's decision.
 ROUTER_FEATURES = 3
 #: How many cells are printed, the nearest first.
 PRINTED_CELLS = 8
@@ -53,7 +53,7 @@ class CellRead:
 
 @dataclass(frozen=True)
 class CellSearch:
-    """How cells found candidates.
+    """Search of the cells for candidates.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class CellSearch:
 
 @dataclass(frozen=True)
 class VectorShare:
-    """What the vector of a class in a cell adds to its score, beside its bias.
+    """Part of a class's score that its vector in a cell adds, without the bias.
 
     ``mean`` comes from the mean of its rows and ``weights`` from what it learned; a compacted model
     has them joined: then ``mean`` is None and ``weights`` is both. ``cell`` is None for a class of

@@ -1,4 +1,4 @@
-"""How well a model does on rows with several labels: metrics at k, F1, recall, time."""
+"""Evaluation of a model on rows with several labels: metrics at k, F1, recall, time."""
 
 from __future__ import annotations
 

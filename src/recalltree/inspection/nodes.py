@@ -51,7 +51,7 @@ class NodeTable:
 
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
-        """Which nodes have no children."""
+        """True for nodes without children."""
         return (self.left < 0) & (self.right < 0)
 
     @property

@@ -1,4 +1,4 @@
-"""Where examples go in a Recall Tree, and where they stop, by what it has counted."""
+"""Routes through a Recall Tree and where they stop, by the tree's counts."""
 
 from __future__ import annotations
 

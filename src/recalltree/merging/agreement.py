@@ -1,4 +1,4 @@
-"""Whether models can be merged: the same algorithm, parameters and features."""
+"""Checks that models can be merged: the same algorithm, parameters and features."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from recalltree.labels import LabelTable
 from recalltree.merging.sources import Source
 from recalltree.model_file.class_labels import StoredLabels, StoredText
 
-#: In place of a row that a model does not have.
+#: Stands for a row that a model does not have.
 NOWHERE = np.int64(-1)
 
 

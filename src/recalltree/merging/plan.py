@@ -1,4 +1,4 @@
-"""What all parts of a merge need: the models, how counts fade, and the rule for weights."""
+"""Plan of a merge: the models, how counts fade, and the rule for weights."""
 
 from __future__ import annotations
 

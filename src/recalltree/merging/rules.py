@@ -32,7 +32,7 @@ _MANY = 0.7
 
 @dataclass(frozen=True)
 class Rule:
-    """How the steps of several models become one.
+    """Rule that makes one step of the steps of several models.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ RULES = {
 
 @dataclass(frozen=True)
 class Rules:
-    """Which rule is for which weights.
+    """Rules by kind of weight.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ class Ranking:
     Attributes
     ----------
     true : LabelLists
-        Its values are ids. A label that nobody can answer may have any id of its own.
+        Its values are ids. A label that is never an answer may have any unused id.
     answers : ndarray of shape (n, k), int64
         The best first; -1 where a row has fewer than k.
     """
@@ -34,12 +34,12 @@ class Ranking:
 
     @property
     def k(self) -> int:
-        """How many answers each row may have."""
+        """Number of answers that each row may have."""
         return int(self.answers.shape[1])
 
     @cached_property
     def hits(self) -> NDArray[np.bool_]:
-        """Whether each answer is a label of its row; an answer given again is none."""
+        """True for each answer that is a label of its row; a repeated answer is not."""
         answers, true = self.answers, self.true
         width = 1 + max(answers.max(initial=0), true.values.max(initial=0))
         known = np.sort(true.rows * width + true.values)

@@ -81,7 +81,7 @@ class CompactReport:
 
     @property
     def error_change(self) -> float | None:
-        """How much larger the error is than before; None if it was not measured."""
+        """Increase of the error; None if it was not measured."""
         if self.error_before is None or self.error_after is None:
             return None
         return self.error_after - self.error_before

@@ -1,4 +1,4 @@
-"""Which worker learns which rows in which round: the same for the same files and numbers.
+"""Plan of which worker learns which rows in which round: the same for the same files and numbers.
 
 Files are taken in order. A file with more rows than a worker learns in a round is cut into parts of
 equal size, where its format can be cut (``recalltree.readers.parts``). A round takes the next parts
@@ -28,7 +28,7 @@ _TOLERANCE = 0.05
 
 @dataclass(frozen=True)
 class Plan:
-    """What is learned in one pass.
+    """Plan of one pass.
 
     Attributes
     ----------

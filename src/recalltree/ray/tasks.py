@@ -17,7 +17,7 @@ from recalltree.training import learn_piece
 
 @dataclass(frozen=True)
 class Learned:
-    """What a task did."""
+    """Result of a task."""
 
     n_rows: int
     n_skipped: int

@@ -31,7 +31,7 @@ from recalltree.validation import count_threads
 NOTES = "ray"
 
 _ASK_SECONDS = 0.5
-#: How long training waits for a node when none is left.
+#: Seconds that training waits for a node when none is left.
 _PATIENCE = 30.0
 
 

@@ -72,7 +72,7 @@ def objects(values: list[Any]) -> NDArray[np.object_]:
     return array
 
 
-#: Between the names of words that share a column.
+#: Separates the names of words that share a column.
 OR = " or "
 
 

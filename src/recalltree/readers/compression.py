@@ -13,7 +13,7 @@ from recalltree.readers.errors import DamagedFileError
 #: Bytes that are read, and at most decompressed, at a time.
 PIECE = 1 << 18
 
-#: How many bytes tell what a file is compressed with.
+#: Number of first bytes that tell the compression of a file.
 MAGIC_BYTES = 6
 
 _MAGIC = {

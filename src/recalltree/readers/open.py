@@ -58,72 +58,72 @@ def open_rows(
     paths : str, path, open binary file, or sequence of these
         Files, patterns such as ``"day-*.vw.gz"``, or ``"-"`` for standard input.
     format : {...}
-        ``"auto"`` tells it by the names of the files, or else by their first line.
+        ``"auto"`` goes by the names of the files, or else by their first line.
     batch_rows : int, default=4096
-        Rows of a batch. A batch of very wide rows has fewer.
+        Rows per batch; fewer if rows are very wide.
     on_error : {"raise", "skip", "warn"}
-        What to do about a row that cannot be read: raise a `BadRowError` once the rows before it
-        were given, leave it out and count it, or do so with a `BadRowWarning` (for the first ten).
+        Rows that cannot be read: raise a `BadRowError` after the rows before it, skip and count
+        them, or also issue a `BadRowWarning` for the first ten.
     n_features : int, default=None
-        How many features there are: an svmlight index or the size of a dictionary beyond it makes
-        a bad row. By default ``2**bits``, or what the headers of xc files say. With columns of
-        numbers, the features of text alone.
+        Number of features. A larger svmlight index, or a dictionary that outgrows it, makes a bad
+        row. By default ``2**bits``, or what the headers of xc files say. Columns of numbers are not
+        counted.
     bits : int, default=18
-        For ``n_features=2**bits``, which hashed features need.
+        There are ``2**bits`` features unless `n_features` is given; hashing needs a power of two.
     label_type : {"auto", "int", "str"}
-        What labels are. Numbers with integral values ("3", "3.0", "1e3") can be integers.
-        ``"auto"``: integers if the label of the first row is one. Labels of fastText are strings.
+        Type of the labels. Numbers with integral values ("3", "3.0", "1e3") can be integers.
+        ``"auto"``: integers if the first label is one. Labels of fastText are strings.
     require_labels : bool, default=True
-        Whether a row without a label is a bad row.
+        Treat a row without a label as a bad row.
     dense : bool, default=False
         Give `X` as an array instead of a sparse matrix.
     zero_based : bool, default=False
-        svmlight: whether the first feature is 0, not 1.
+        svmlight: the first feature is 0, not 1.
     features : {"hashed", "dictionary"}
-        Where named features live: at the hash of their name, where two may meet; or in the order
-        of their first appearance, up to `n_features` of them.
+        Columns of named features: by the hash of the name, where names may collide, or numbered in
+        a dictionary as they appear, up to `n_features` of them.
     quadratic : str or sequence of str, default=()
         vw: ``"ab"`` adds the products of the features of namespaces that begin with a and with b.
     ngrams : int, default=1
         Text: longest sequence of words that is a feature.
     weighting : {"tf", "tf-idf"}
-        Text: how often a feature occurs in the row, or that times how rare it is, counted over
-        the rows so far.
+        Text: value of a feature, its count in the row or that times its inverse document frequency
+        so far.
     label_prefix : str, default="__label__"
-        fasttext: what labels begin with.
+        fasttext: prefix of labels.
     multilabel : {"refuse", "all", "any", "first", "each"}
         ``"refuse"``: a row with several labels is a bad row (in svmlight and vw, where commas
         separate labels, it is a row with a comma in its label). ``"all"``: `y` has lists of labels,
         and a row without labels is a bad row if labels are required. ``"any"``: `y` has lists of
-        labels, which may be empty. ``"first"``: a row has the first of its labels. ``"each"``: it
-        is as many rows as it has labels. Tables have neither of the last two.
+        labels, which may be empty. ``"first"`` keeps only the first label; ``"each"`` makes a
+        row of each label. The last two are not for tables.
     label_column, weight_column : str, default=None
-        Tables: where labels and importance weights stand. If the labels or the features have no
-        column, the columns are found where only one choice is sensible, as the reader's ``options``
-        tell; else a ValueError lists them.
+        Tables: columns of labels and of importance weights. Columns of labels and features that are
+        not named are found if only one choice is sensible; the reader's ``options`` tell which.
+        Otherwise a ValueError lists the columns.
     label_separator : str, default=None
-        Tables: what separates the labels in a cell of text; blanks around labels are no part of
-        them. None: rows with several labels have a column of lists.
+        Tables: separates the labels in a cell of text; blanks around labels are ignored. None:
+        several labels need a column of lists.
     text_column : str or sequence of str, default=None
-        Tables: columns of text, whose words are features.
+        Tables: columns of text; their words are features.
     numeric_columns : sequence of str, default=None
-        Tables: columns of numbers, each a feature; they come before the features of text.
+        Tables: columns of numbers; each is a feature. They come before the features of text.
     embedding_columns : str or sequence of str, default=None
-        Tables: the column of lists of numbers, or the columns of numbers, of an embedding. Its
-        features are the last. With text, `X` is sparse and they are the dense block at its end,
-        ``n_dense_features`` of them, which ``OneAgainstSomeClassifier`` can learn with cells.
+        Tables: a column of lists of numbers, or columns of numbers, that are an embedding. Its
+        features come last. With text, `X` is sparse and they are the dense block at its end
+        (``n_dense_features``), which ``OneAgainstSomeClassifier`` can learn with cells.
     embedding_width : int, default=None
-        How many numbers each list has. None: as many as the first; rows from a pipe need it.
+        Length of the lists. None: that of the first list; required for rows from a pipe.
     lowercase : bool, default=True
-        Tables: whether text is put in lower case first.
+        Tables: convert text to lower case.
     max_line_bytes : int, default=16 MiB
         A longer line is a bad row.
     frozen : bool, default=False
         Leave dictionary and document frequencies as `state` has them, as prediction must:
         features that are not in the dictionary are ignored.
     keep_names : bool, default=False
-        Let batches have ``feature_names``: for each row what its features are called, which a hash
-        does not tell. Takes more time than reading itself; for a few rows.
+        Give batches ``feature_names``: the names of each row's features, which hashing loses.
+        Slower than reading itself; meant for a few rows.
     state : mapping, default=None
         Dictionary and document frequencies of another reader, from its ``options``.
 

@@ -59,17 +59,17 @@ class RowOptions:
 
     @property
     def embedding_is_list(self) -> bool:
-        """Whether one column of lists holds the embedding."""
+        """True if one column of lists holds the embedding."""
         return len(self.embedding_columns) == 1 and FORMATS[self.format].has_lists
 
     @property
     def has_label_lists(self) -> bool:
-        """Whether a row may have several labels: they come as lists."""
+        """True if a row may have several labels, which come as lists."""
         return self.multilabel in ("all", "any")
 
     @property
     def needs_labels(self) -> bool:
-        """Whether a row without a label is a bad row."""
+        """True if a row without a label is a bad row."""
         return self.require_labels and self.multilabel != "any"
 
     def written_labels(self, labels: Sequence[Any]) -> str:

@@ -99,13 +99,13 @@ class RowReader:
 
     @property
     def n_dense_features(self) -> int:
-        """How many features at the end of sparse rows are a dense block."""
+        """Number of features at the end of sparse rows that are a dense block."""
         o = self._options
         return (o.embedding_width or 0) if o.text_column and not o.dense else 0
 
     @property
     def has_label_lists(self) -> bool:
-        """Whether rows may have several labels: batches then have lists of them."""
+        """True if rows may have several labels: batches then have lists of them."""
         return self._options.has_label_lists
 
     def written_labels(self, labels: Sequence[Any]) -> str:

@@ -1,4 +1,4 @@
-"""Where bytes come from: files, globs, pipes, standard input, open files."""
+"""Sources of bytes: files, patterns, pipes, standard input, open files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Source:
         self._open_file = open_file
         #: Which rows are read, of formats whose rows are numbered; None: all of them.
         self.rows: tuple[int, int] | None = None
-        #: How many lines of the file come before those that are read.
+        #: Number of lines of the file before those that are read.
         self.count_lines_before: Callable[[], int] = lambda: 0
         self._was_opened = False
         self._head: tuple[bytes, Stream] | None = None

@@ -46,7 +46,7 @@ class Lesson(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What a class learned from one of the first rows."""
+    """Update of a class by one of the first rows."""
 
     row: int
     label: int

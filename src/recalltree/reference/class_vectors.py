@@ -1,4 +1,4 @@
-"""What the dense part knows of each class, and its score."""
+"""Class vectors: what is known of each class from dense features, and its score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much each feature of an example weighs, from what has been seen before."""
+"""Weights of an example's features, from what has been seen before."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FLAT = 1e-5
 
 
 class FeatureWeighting:
-    """How much each feature of an example weighs.
+    """Weights of an example's features.
 
     Parameters
     ----------

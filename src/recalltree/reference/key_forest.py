@@ -50,7 +50,7 @@ def random_hyperplane(seed, tree, place, n_features, sparse):
 
 
 class RouterLesson(NamedTuple):
-    """What an example teaches a router."""
+    """Lesson of an example for a router."""
 
     term: Term
     p: float  # its score

@@ -1,4 +1,4 @@
-"""From the probabilities of a softmax, which share 1, to those of each label by itself."""
+"""Marginal probabilities of labels, from those of a softmax, which sum to 1."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ MOST_CLASSES_OF_TREES = 4096  # leaves cannot tell more of them apart: beside ce
 
 
 class Studied(NamedTuple):
-    """What an example teaches."""
+    """Lesson of an example."""
 
     x: np.ndarray
     labels: list

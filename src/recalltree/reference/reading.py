@@ -1,4 +1,4 @@
-"""How far the label histograms of features are read."""
+"""Limit on how far the label histograms of features are read."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Node:
 
 
 class PathFeatures:
-    """Which nodes of a path become features of the class predictors (section 3.2).
+    """Nodes of a path that become features of the class predictors (section 3.2).
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ class RecallTreeReference:
 
     @property
     def fading(self):
-        """What a count of 1 is worth an example later."""
+        """Value of a count of 1 one example later."""
         return 1.0 if self.count_decay is None else math.pow(2.0, -1.0 / self.count_decay)
 
     def new_node(self, depth):

@@ -31,7 +31,7 @@ from .recall_tree import ClassPredictor, Node, RecallTreeReference
 
 @dataclass
 class Studied:
-    """What was found out about a row."""
+    """Notes on a row: what it teaches."""
 
     labels: list[Any]
     weight: float

@@ -1,4 +1,4 @@
-"""How much votes count: A, S and B, and the weights u of features."""
+"""Weights of votes: A, S and B, and u for each feature."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def _read_parquet(source: Source, wanted: Wanted, batch_rows: int) -> Iterator[B
             kept, number = _within(batch, first, begin, end)
             first += batch.num_rows
             if kept.num_rows:
-                # How far the file itself was read is not told.
+                # The position within the file is unknown.
                 n_read = (source.size or 0) * (number + kept.num_rows) // max(1, sum(sizes))
                 yield Block(_columns(kept, present), _number(kept.num_rows, number + 1), n_read)
 

@@ -20,7 +20,7 @@ BLOCK_BYTES = 1 << 22
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which columns are read, and how."""
+    """Columns to read, and how."""
 
     numeric: tuple[str, ...] = ()
     text: tuple[str, ...] = ()

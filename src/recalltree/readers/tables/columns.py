@@ -104,7 +104,7 @@ class NumberColumn:
 
     @property
     def kind(self) -> str:
-        """What messages call the cells."""
+        """Name of the cells in messages."""
         return str(self.values.dtype)
 
     def __len__(self) -> int:

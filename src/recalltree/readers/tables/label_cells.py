@@ -111,7 +111,7 @@ class ListedLabels:
 
     @property
     def label_type(self) -> str:
-        """What labels are, as far as that is known."""
+        """Type of the labels, as far as it is known."""
         return self._labels.label_type
 
     def read(self, column: Column, name: str, bad: BadCells) -> LabelLists:
