@@ -14,13 +14,23 @@ def find_duplicate(
 ) -> tuple[int, int] | None: ...
 def lines_of_pairs(texts: list[str], numbers: NDArray[np.float64], k: int) -> str: ...
 
+# begins, ends, ids, names; counts, weights and accumulators beside the ids
 Lists = tuple[
-    NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32] | None
+    NDArray[np.uint64],
+    NDArray[np.uint64],
+    NDArray[np.uint32],
+    NDArray[np.uint32] | None,
+    NDArray[np.float32] | None,
+    NDArray[np.float32] | None,
+    NDArray[np.float32] | None,
 ]
 
-def join_lists(
-    models: list[Lists], only_sizes: bool
-) -> tuple[NDArray[np.uint64], NDArray[np.uint32], list[NDArray[np.uint32]]]: ...
+def merged_sizes(models: list[Lists]) -> NDArray[np.uint64]: ...
+def merge_lists(
+    models: list[Lists], factors: list[tuple[float, float, float]], rule: str, offset: float
+) -> tuple[
+    NDArray[np.uint32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]
+]: ...
 def rank_lists(
     offsets: NDArray[np.uint64],
     keys: NDArray[np.uint32],
@@ -28,6 +38,7 @@ def rank_lists(
     weights: NDArray[np.float32] | None,
     of_keys: NDArray[np.uint32],
     limit: int,
+    n_threads: int = 1,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.float32]]: ...
 def draw_cells(
     class_vectors: dict[str, NDArray[Any]], n_features: int, cells_read: int, n_classes: int

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recalltree._core import rank_lists
-from recalltree.merging.lists import Block, Lists, merge_lists
-from recalltree.merging.pairs import add_counts
+from recalltree.merging.lists import Lists, merge_lists
 from recalltree.merging.plan import Fading, Plan, State, sum_up
 from recalltree.merging.trees import histogram_arrays, match_trees
 from recalltree.merging.weights import merge_weights, names_of
@@ -35,21 +34,11 @@ def merge_forest(plan: Plan, fading: Fading) -> State:
             0, empty, empty, np.empty(0), empty, np.empty(0), np.empty(0)
         )
     lists = [_sorted_nodes(plan, i, names_of(nodes, i)) for i in range(len(plan.sources))]
-    orders = [order for _, order in lists]
-
-    def merge_block(block: Block) -> list[NDArray[np.float64]]:
-        found = [
-            source["class_nodes.counts"][order][entries]
-            for source, order, entries in zip(plan.sources, orders, block.entries, strict=True)
-        ]
-        return [add_counts(block, found, fading)]
-
-    offsets, ids, merged = merge_lists(
-        plan, plan.classes, [one for one, _ in lists], {"counts": np.float32}, merge_block
-    )
+    merged = merge_lists(plan, plan.classes, lists, fading=fading)
+    assert merged.counts is not None
     of_nodes = np.arange(nodes.size, dtype=np.uint32)
     ranked, labels, roots, _ = rank_lists(
-        offsets, ids, merged["counts"], None, of_nodes, _labels_of_node(plan, n_roots)
+        merged.offsets, merged.ids, merged.counts, None, of_nodes, _labels_of_node(plan, n_roots)
     )
     sizes = np.diff(ranked).astype(np.int64)
     node = np.repeat(np.arange(nodes.size), sizes)
@@ -59,22 +48,20 @@ def merge_forest(plan: Plan, fading: Fading) -> State:
     mass = np.bincount(node, count, nodes.size)
     return {
         **state,
-        "class_nodes.offsets": offsets,
-        "class_nodes.nodes": ids,
-        "class_nodes.counts": merged["counts"],
+        "class_nodes.offsets": merged.offsets,
+        "class_nodes.nodes": merged.ids,
+        "class_nodes.counts": merged.counts,
         **histogram_arrays(nodes.size, node, labels.astype(np.int64), count, rank, totals, mass),
     }
 
 
-def _sorted_nodes(
-    plan: Plan, i: int, names: NDArray[np.uint32] | None
-) -> tuple[Lists, NDArray[np.int64]]:
-    """Return the nodes of each class in increasing order, and where each came from."""
+def _sorted_nodes(plan: Plan, i: int, names: NDArray[np.uint32] | None) -> Lists:
+    """Return the nodes of each class in increasing order, with their counts."""
     source = plan.sources[i]
     offsets, nodes = source["class_nodes.offsets"], source["class_nodes.nodes"]
     row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets).astype(np.int64))
     order = np.lexsort((nodes, row))
-    return Lists(offsets, nodes[order], names), order
+    return Lists(offsets, nodes[order], names, source["class_nodes.counts"][order])
 
 
 def _labels_of_node(plan: Plan, n_trees: int) -> int:

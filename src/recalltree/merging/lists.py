@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recalltree._core import join_lists
+from recalltree import _core
 from recalltree.merging.labels import Matched
-from recalltree.merging.plan import Plan
+from recalltree.merging.plan import Fading, Plan
+from recalltree.merging.rules import Rule
 from recalltree.merging.threads import for_each
 
-#: Numbers that are joined at a time, in all models together.
-_TOGETHER = 1 << 18
+#: Numbers that are merged at a time, in all models together.
+_TOGETHER = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -28,40 +28,28 @@ class Lists:
     offsets, ids : ndarray
     names : ndarray of uint32 or None
         What the merged lists call each id; None: the same.
+    counts, weights, accumulators : ndarray of float32 or None
+        Beside the ids; None where there are none.
     """
 
     offsets: NDArray[np.uint64]
     ids: NDArray[np.uint32]
     names: NDArray[np.uint32] | None = None
-
-
-@dataclass(frozen=True)
-class Block:
-    """Some merged rows.
-
-    Attributes
-    ----------
-    size : int
-        Numbers in their lists.
-    entries : list
-        Of the base and of each model, which of its entries they are: a slice or an index.
-    places : list of ndarray
-        Where these are among the merged ones.
-    """
-
-    size: int
-    entries: list[Any]
-    places: list[NDArray[np.uint32]]
+    counts: NDArray[np.float32] | None = None
+    weights: NDArray[np.float32] | None = None
+    accumulators: NDArray[np.float32] | None = None
 
 
 def merge_lists(
     plan: Plan,
     rows: Matched,
     lists: Sequence[Lists],
-    values: dict[str, Any],
-    merge_block: Callable[[Block], Sequence[NDArray[Any]]],
-) -> tuple[NDArray[np.uint64], NDArray[np.uint32], dict[str, NDArray[Any]]]:
-    """Return the offsets and ids of merged lists, and the values beside the ids.
+    *,
+    fading: Fading | None = None,
+    rule: Rule | None = None,
+    offset: float = 0.0,
+) -> Lists:
+    """Return merged lists, with the values that the models have.
 
     Parameters
     ----------
@@ -69,82 +57,94 @@ def merge_lists(
     rows : Matched
     lists : sequence of Lists
         Of the base and of each model.
-    values : dict
-        Names of the values, and their types.
-    merge_block : callable
-        Returns the values of a block, in this order.
+    fading : Fading, default=None
+        Of the counts; None: they do not fade.
+    rule : Rule, default=None
+        That for the weights; None where there are none.
+    offset : float, default=0.0
+        What AdaGrad adds to its sums.
     """
-    begins, ends = [], []
-    for i, one in enumerate(lists):
-        own = rows.inverse(i)
-        n = len(one.offsets) - 1
-        has = (own >= 0) & (own < n)
-        at = np.where(has, own, 0)
-        begins.append(np.where(has, one.offsets[at], 0).astype(np.uint64))
-        last = one.offsets[np.minimum(at + 1, n)] if n else np.zeros(len(at), np.uint64)
-        ends.append(np.where(has, last, 0).astype(np.uint64))
+    ranges = [_ranges(one.offsets, rows.inverse(i)) for i, one in enumerate(lists)]
+    factors = [(1.0 if fading is None else fading.base, 1.0, 1.0)]
+    for i, share in enumerate(plan.shares):
+        now, then = (1.0, 1.0) if fading is None else (fading.new[i], fading.then[i])
+        factors.append((now, then, share))
 
-    def parts(low: int, high: int) -> list[Any]:
+    def parts(low: int, high: int) -> list[_core.Lists]:
         return [
-            (begin[low:high], end[low:high], one.ids, one.names)
-            for begin, end, one in zip(begins, ends, lists, strict=True)
+            (
+                begin[low:high],
+                end[low:high],
+                one.ids,
+                one.names,
+                one.counts,
+                one.weights,
+                one.accumulators,
+            )
+            for (begin, end), one in zip(ranges, lists, strict=True)
         ]
 
-    blocks = list(_blocks(begins, ends, rows.size))
+    blocks = list(_blocks(ranges, rows.size))
     sizes = np.zeros(rows.size, dtype=np.uint64)
 
     def measure(block: tuple[int, int]) -> None:
-        low, high = block
-        sizes[low:high] = join_lists(parts(low, high), only_sizes=True)[0]
+        sizes[slice(*block)] = _core.merged_sizes(parts(*block))
         plan.release()
 
     for_each(measure, blocks, plan.n_threads)
     offsets = np.zeros(rows.size + 1, dtype=np.uint64)
     np.cumsum(sizes, out=offsets[1:])
-    ids = np.empty(int(offsets[-1]), dtype=np.uint32)
-    merged = {name: np.empty(len(ids), dtype=dtype) for name, dtype in values.items()}
+    n = int(offsets[-1])
+    has_values = [
+        any(values is not None for values in beside)
+        for beside in zip(*((x.counts, x.weights, x.accumulators) for x in lists), strict=True)
+    ]
+    ids = np.empty(n, dtype=np.uint32)
+    values = [np.empty(n, dtype=np.float32) if has else None for has in has_values]
 
     def fill(block: tuple[int, int]) -> None:
         low, high = block
-        _, found, places = join_lists(parts(low, high), only_sizes=False)
-        entries = [
-            _entries(begin[low:high], end[low:high])
-            for begin, end in zip(begins, ends, strict=True)
-        ]
         to = slice(int(offsets[low]), int(offsets[high]))
-        ids[to] = found
-        results = merge_block(Block(len(found), entries, places))
-        for name, result in zip(values, results, strict=True):
-            merged[name][to] = result
+        name = "sum" if rule is None else rule.name
+        ids[to], *found = _core.merge_lists(parts(low, high), factors, name, offset)
+        for merged, part in zip(values, found, strict=True):
+            if merged is not None:
+                merged[to] = part
         plan.release()
 
     for_each(fill, blocks, plan.n_threads)
-    return offsets, ids, merged
+    return Lists(offsets, ids, None, *values)
+
+
+def _ranges(
+    offsets: NDArray[np.uint64], own: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return where the list of each merged row begins and ends in a model: nowhere, if not there.
+
+    Parameters
+    ----------
+    offsets : ndarray
+        Of the model's lists.
+    own : ndarray
+        The row in the model, -1 if there is none.
+    """
+    n = len(offsets) - 1
+    has = (own >= 0) & (own < n)
+    at = np.where(has, own, 0)
+    begins = np.where(has, offsets[at], 0).astype(np.uint64)
+    last = offsets[np.minimum(at + 1, n)] if n else np.zeros(len(at), np.uint64)
+    return begins, np.where(has, last, 0).astype(np.uint64)
 
 
 def _blocks(
-    begins: Sequence[NDArray[Any]], ends: Sequence[NDArray[Any]], n_rows: int
+    ranges: Sequence[tuple[NDArray[np.uint64], NDArray[np.uint64]]], n_rows: int
 ) -> Iterator[tuple[int, int]]:
     """Yield ranges of rows with about this many numbers together."""
     if n_rows == 0:
         return
     n = np.zeros(n_rows, dtype=np.int64)
-    for begin, end in zip(begins, ends, strict=True):
-        n += (end - begin).astype(np.int64)
+    for begins, ends in ranges:
+        n += (ends - begins).astype(np.int64)
     groups = np.cumsum(n) // _TOGETHER
     edges = np.flatnonzero(np.diff(groups)) + 1
     yield from pairwise([0, *edges.tolist(), n_rows])
-
-
-def _entries(begins: NDArray[np.uint64], ends: NDArray[np.uint64]) -> Any:
-    """Return which entries lie in these ranges: a slice where they follow each other."""
-    sizes = (ends - begins).astype(np.int64)
-    used = sizes > 0
-    if not used.any():
-        return slice(0, 0)
-    first, last = begins[used].astype(np.int64), ends[used].astype(np.int64)
-    if np.array_equal(first[1:], last[:-1]):
-        return slice(int(first[0]), int(last[-1]))
-    sizes = sizes[used]
-    steps = np.repeat(first - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
-    return steps + np.arange(int(sizes.sum()))

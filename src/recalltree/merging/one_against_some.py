@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,7 +47,7 @@ def _merge_keys(plan: Plan, features: Matched | None, pairs: State, fading: Fadi
     known = [source["keys.features"].astype(np.int64) for source in plan.sources]
     if features is not None:
         known = [own[keys] for own, keys in zip(features.numbers, known, strict=True)]
-    keys = np.unique(np.concatenate(known))
+    keys = np.unique(np.concatenate(_distinct(known)))
     matched = Matched(len(keys), [np.searchsorted(keys, own) for own in known])
     learned = _merge_vote_weights(plan, "keys.weights", "keys.accumulators", matched)
     state: State = {
@@ -63,6 +65,15 @@ def _merge_keys(plan: Plan, features: Matched | None, pairs: State, fading: Fadi
         "keys.roots": np.empty(0, dtype=np.float32),
         "keys.predictors": np.empty(0, dtype=np.float32),
     }
+
+
+def _distinct(arrays: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    """Leave out arrays that are equal to one before: few models meet features of their own."""
+    kept: list[NDArray[np.int64]] = []
+    for array in arrays:
+        if not any(np.array_equal(array, other) for other in kept):
+            kept.append(array)
+    return kept
 
 
 def _merge_vote_weights(

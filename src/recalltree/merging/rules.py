@@ -11,6 +11,8 @@ AdaGrad steps by g_t / sqrt(G), where G grows by g_t^2. While gradients stay ali
 adds g moves by 2 (sqrt(G0 + g) - sqrt(G0)) / g times what its gradients add up to. The rule
 "replay" divides steps by this, and takes one step of the gradients of all models together. While G0
 is small that is the rule "root"; while g is small, the sum of the steps.
+
+Rows are merged by ``combine``, and lists by the core, in the same way (``file/merged_lists.hpp``).
 """
 
 from __future__ import annotations
@@ -26,8 +28,6 @@ Floats = NDArray[np.float64]
 
 #: Keeps quotients finite where nothing was learned.
 _TINY = 1e-30
-#: A smaller share of numbers that changed is merged by itself.
-_MANY = 0.7
 
 
 @dataclass(frozen=True)
@@ -151,11 +151,6 @@ def combine(
         places = model.places
         before = squares[places]
         change, step = model.squares - before, model.weights - weights[places]
-        if step.ndim == 1:  # in most rounds, most numbers stay as they were
-            touched = np.flatnonzero((change != 0.0) | (step != 0.0))
-            if len(touched) < _MANY * len(step):
-                places, before = places[touched], before[touched]
-                change, step = change[touched], step[touched]
         gain = np.maximum(change, 0.0)
         moved[places] += rule.importance(before, gain, model.share) * step
         gained[places] += gain

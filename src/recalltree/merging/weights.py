@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from recalltree.merging.labels import Matched
-from recalltree.merging.lists import Block, Lists, merge_lists
+from recalltree.merging.lists import Lists, merge_lists
 from recalltree.merging.plan import Plan, State, aligned_zeros
 from recalltree.merging.rules import Learned, Rule, combine
 
@@ -120,15 +118,21 @@ def _merge_sparse(
             n, [np.arange(len(source[f"{name}.offsets"]) - 1) for source in plan.sources]
         )
     lists = [
-        Lists(source[f"{name}.offsets"], source[f"{name}.rows"], names_of(rows, i))
+        Lists(
+            source[f"{name}.offsets"],
+            source[f"{name}.rows"],
+            names_of(rows, i),
+            None,
+            source[f"{name}.weights"],
+            source[f"{name}.accumulators"],
+        )
         for i, source in enumerate(plan.sources)
     ]
-
-    def merge_block(block: Block) -> list[NDArray[Any]]:
-        return list(merge_entries(plan, name, block, rule, offset))
-
-    kinds = {f"{name}.weights": np.float32, f"{name}.accumulators": np.float32}
-    offsets, ids, merged = merge_lists(plan, features, lists, kinds, merge_block)
+    found = merge_lists(plan, features, lists, rule=rule, offset=offset)
+    offsets, ids = found.offsets, found.ids
+    assert found.weights is not None
+    assert found.accumulators is not None
+    merged = {f"{name}.weights": found.weights, f"{name}.accumulators": found.accumulators}
     if (ids == rows.size).any():  # rows that are left out
         kept = ids != rows.size
         n_before = np.concatenate([[0], np.cumsum(kept)]).astype(np.uint64)
@@ -136,25 +140,6 @@ def _merge_sparse(
         merged = {name: values[kept] for name, values in merged.items()}
     last = int(np.searchsorted(offsets, offsets[-1]))  # features at the end without weights
     return {f"{name}.offsets": offsets[: last + 1], f"{name}.rows": ids, **merged}
-
-
-def merge_entries(
-    plan: Plan, name: str, block: Block, rule: Rule, offset: float
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the merged weights beside the ids of lists, and AdaGrad's sums."""
-    found = [
-        (
-            source[f"{name}.weights"][entries].astype(np.float64),
-            source[f"{name}.accumulators"][entries].astype(np.float64) + offset,
-            places,
-        )
-        for source, entries, places in zip(plan.sources, block.entries, block.places, strict=True)
-    ]
-    w0, G0 = np.zeros(block.size), np.full(block.size, offset)
-    w0[found[0][2]], G0[found[0][2]] = found[0][:2]
-    models = [Learned(*one, share) for one, share in zip(found[1:], plan.shares, strict=True)]
-    w, G = combine(rule, w0, G0, models)
-    return w, np.maximum(G - offset, 0.0)
 
 
 def names_of(matched: Matched, i: int) -> NDArray[np.uint32] | None:

@@ -23,8 +23,9 @@ struct RankedLists {
 };
 
 // The histograms of these keys, which are increasing, with at most `limit` rows each. Throws
-// std::invalid_argument where the lists have another key, or leave their arrays.
+// std::invalid_argument where the lists have another key, or leave their arrays. They do not depend
+// on the number of threads.
 RankedLists rank_lists(const CountedLists& lists, std::span<const std::uint32_t> keys,
-                       std::size_t limit);
+                       std::size_t limit, std::size_t n_threads);
 
 }  // namespace recalltree
