@@ -17,7 +17,7 @@ from recalltree.cli.options import (
     json_option,
     quiet_option,
 )
-from recalltree.cli.progress import as_time
+from recalltree.cli.progress import Display, ShareMeter, as_time
 from recalltree.parameters import DEFAULT_MERGE_RULE, MERGE_RULES
 
 
@@ -38,12 +38,15 @@ def merge(
     seen all rows; weights are averaged by --rule. If the models continued from a common one, name
     it with --base, so that it does not count several times.
     """
-    import recalltree
+    from recalltree.merging import merge as merge_models
 
     check_output(model)
     began = monotonic()
-    merged = recalltree.merge(list(models), base=base, rule=rule, n_jobs=n_jobs)
-    merged.save(model)
+    with Display(ShareMeter(), quiet=quiet) as display:
+        merged = merge_models(
+            list(models), base=base, rule=rule, n_jobs=n_jobs, progress=display.update
+        )
+        merged.save(model)
     seconds = monotonic() - began
     say(
         f"{counted(len(models), 'model')} merged in {as_time(seconds)}: "

@@ -42,6 +42,20 @@ class Snapshot:
         return "  ".join(parts)
 
 
+@dataclass(frozen=True)
+class ShareDone:
+    """How far a command has come whose work has no rows."""
+
+    share: float
+    seconds_left: float | None
+
+    def __str__(self) -> str:
+        if self.share >= 1.0:
+            return "100%, writing the file"
+        left = "" if self.seconds_left is None else f"  {as_time(self.seconds_left)} left"
+        return f"{100 * self.share:.0f}%{left}"
+
+
 def as_time(seconds: float) -> str:
     """Return a duration as hours, minutes and seconds.
 
@@ -109,17 +123,36 @@ class Meter:
             return float(core.progressive_weight), float(core.progressive_errors)
 
 
+class ShareMeter:
+    """Measures the progress of a command that knows which share of its work is done.
+
+    Examples
+    --------
+    >>> from recalltree.cli.progress import ShareMeter
+    >>> ShareMeter().measure(0.0)
+    ShareDone(share=0.0, seconds_left=None)
+    """
+
+    def __init__(self) -> None:
+        self._began = monotonic()
+
+    def measure(self, share: float) -> ShareDone:
+        """Return how things are when such a share is done."""
+        seconds = monotonic() - self._began
+        return ShareDone(share, seconds * (1 - share) / share if share else None)
+
+
 class Display:
     """Shows snapshots on standard error while the block runs.
 
     Parameters
     ----------
-    meter : Meter
+    meter : Meter or ShareMeter
     quiet : bool
         Show nothing.
     """
 
-    def __init__(self, meter: Meter, *, quiet: bool) -> None:
+    def __init__(self, meter: Meter | ShareMeter, *, quiet: bool) -> None:
         from rich.console import Console
 
         self._meter = meter
@@ -153,17 +186,24 @@ class Display:
         if self._bar is not None:
             self._bar.stop()
 
-    def update(self, n_rows: int, pass_number: int = 0) -> None:
-        """Show how things are, if that was not done just now."""
+    def update(self, *position: Any) -> None:
+        """Show how things are, if that was not done just now.
+
+        Parameters
+        ----------
+        *position
+            As the meter's ``measure`` takes it.
+        """
         wait = TERMINAL_SECONDS if self._live else LOG_SECONDS
         if self._quiet or monotonic() - self._shown < wait:
             return
         self._shown = monotonic()
-        snapshot = self._meter.measure(n_rows, pass_number)
+        snapshot: Any = self._meter.measure(*position)
         if self._bar is None:
             self._console.print(str(snapshot), soft_wrap=True)
             return
-        share = "" if snapshot.share is None else f"{100 * snapshot.share:.0f}%  "
+        has_text = snapshot.share is None or isinstance(snapshot, ShareDone)
+        share = "" if has_text else f"{100 * snapshot.share:.0f}%  "
         self._bar.update(
             self._task,
             total=None if snapshot.share is None else 1.0,

@@ -84,21 +84,27 @@ def merge_lists(
             for (begin, end), one in zip(ranges, lists, strict=True)
         ]
 
+    has_values = [
+        any(values is not None for values in beside)
+        for beside in zip(*((x.counts, x.weights, x.accumulators) for x in lists), strict=True)
+    ]
+
+    def n_bytes(low: int, high: int) -> int:
+        n = sum(int((end[low:high] - begin[low:high]).sum()) for begin, end in ranges)
+        return 4 * n * (1 + sum(has_values))
+
     blocks = list(_blocks(ranges, rows.size))
     sizes = np.zeros(rows.size, dtype=np.uint64)
 
     def measure(block: tuple[int, int]) -> None:
         sizes[slice(*block)] = _core.merged_sizes(parts(*block))
         plan.release()
+        plan.work.measured(n_bytes(*block))
 
     for_each(measure, blocks, plan.n_threads)
     offsets = np.zeros(rows.size + 1, dtype=np.uint64)
     np.cumsum(sizes, out=offsets[1:])
     n = int(offsets[-1])
-    has_values = [
-        any(values is not None for values in beside)
-        for beside in zip(*((x.counts, x.weights, x.accumulators) for x in lists), strict=True)
-    ]
     ids = np.empty(n, dtype=np.uint32)
     values = [np.empty(n, dtype=np.float32) if has else None for has in has_values]
 
@@ -111,6 +117,7 @@ def merge_lists(
             if merged is not None:
                 merged[to] = part
         plan.release()
+        plan.work.merged(n_bytes(*block))
 
     for_each(fill, blocks, plan.n_threads)
     return Lists(offsets, ids, None, *values)

@@ -16,6 +16,7 @@ from recalltree.merging.recall_tree import merge_recall_tree
 from recalltree.merging.rules import rules_of
 from recalltree.merging.sources import Source, empty_source, open_source
 from recalltree.merging.threads import for_each
+from recalltree.merging.work import Work
 from recalltree.model_file.model import Model
 from recalltree.parameters import DEFAULT_MERGE_RULE, MERGE_RULES
 from recalltree.validation import count_threads
@@ -33,6 +34,7 @@ def merge(
     base: Any = None,
     rule: str = DEFAULT_MERGE_RULE,
     n_jobs: int | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> Any:
     """Return one model of models that learned different rows.
 
@@ -49,6 +51,9 @@ def merge(
         How the weights that several models learned become one.
     n_jobs : int, default=None
         Threads. None is 1; -1 is one for each core.
+    progress : callable, default=None
+        Called now and then with the share of the work that is done, from 0 to 1, by one of the
+        threads.
 
     Returns
     -------
@@ -86,17 +91,20 @@ def merge(
     check_agreement(given_base, opened)
     n_threads = count_threads(n_jobs)
     given = opened if given_base is None else [given_base, *opened]
-    for_each(Source.check_sum, given, n_threads)
+    work = Work(progress, given)
+    for_each(lambda source: source.check_sum(work.summed), given, n_threads)
     for source in given:  # in turn: each reads all of a file
-        source.check()
-    return _merge(opened, given_base, rule, n_threads)
+        work.checked(source.check())
+    merged = _merge(opened, given_base, rule, n_threads, work)
+    work.end()
+    return merged
 
 
-def _merge(models: list[Source], base: Source | None, rule: str, n_threads: int) -> Any:
+def _merge(models: list[Source], base: Source | None, rule: str, n_threads: int, work: Work) -> Any:
     like = models[0] if base is None else base
     before = empty_source(like) if base is None else base
     labels, classes = match_labels([before, *models])
-    plan = Plan(before, models, classes, rules_of(rule, like.model.algorithm), n_threads)
+    plan = Plan(before, models, classes, rules_of(rule, like.model.algorithm), work, n_threads)
     features, extra = merge_features([before, *models])
     state = _ALGORITHMS[like.model.algorithm](plan, features)
     attributes = {**like.model.attributes, "curve": before.model.attributes.get("curve", [])}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from recalltree.merging.labels import Matched
 from recalltree.merging.rules import Floats, Rules
 from recalltree.merging.sources import Source
+from recalltree.merging.work import Work
 
 State = dict[str, NDArray[Any]]
 
@@ -47,6 +48,7 @@ class Plan:
     models : list of Source
     classes : Matched
     rules : Rules
+    work : Work
     n_threads : int
     """
 
@@ -54,6 +56,7 @@ class Plan:
     models: Sequence[Source]
     classes: Matched
     rules: Rules
+    work: Work
     n_threads: int = 1
 
     @property

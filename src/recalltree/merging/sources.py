@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,21 +40,39 @@ class Source:
     container: Container | None = None
     core: Any = None
 
-    def check_sum(self) -> None:
-        """Raise ModelFileError if the bytes of a file are not those that were written."""
-        if self.container is not None:
-            self.container.check_sum(after_piece=self.release)
+    def check_sum(self, after_piece: Callable[[int], object]) -> None:
+        """Raise ModelFileError if the bytes of a file are not those that were written.
 
-    def check(self) -> None:
-        """Raise ModelFileError if numbers of a file are not finite or not in order."""
+        Parameters
+        ----------
+        after_piece : callable
+            Called now and then with how many bytes were read since.
+        """
+
+        def release(n_bytes: int) -> None:
+            self.release()
+            after_piece(n_bytes)
+
+        if self.container is not None:
+            self.container.check_sum(release)
+
+    def check(self) -> int:
+        """Raise ModelFileError if numbers of a file are not finite or not in order.
+
+        Returns
+        -------
+        int
+            Bytes that were read.
+        """
         if self.container is None:
-            return
+            return 0
         try:
             self.core.check()
         except ValueError as error:
             message = str(error).removeprefix("state: ")
             raise ModelFileError(f"{self.name}: {message}") from error
         self.release()
+        return len(self.container.data)
 
     def __getitem__(self, array: str) -> NDArray[Any]:
         return self.model.state[array]

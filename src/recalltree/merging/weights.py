@@ -106,6 +106,7 @@ def merge_vectors(
         out[low:high] = w
         sums[low:high] = (np.maximum(G - offset, 0.0)).reshape(sums[low:high].shape)
         plan.release()
+        plan.work.merged(sum(4 * (one[0].size + one[1].size) for one in found))
     return out, sums
 
 

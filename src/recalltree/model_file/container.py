@@ -83,13 +83,14 @@ class Container:
     metadata: dict[str, str]
     tensors: dict[str, NDArray[Any]]
 
-    def check_sum(self, after_piece: Callable[[], None] | None = None) -> None:
+    def check_sum(self, after_piece: Callable[[int], None] | None = None) -> None:
         """Raise ModelFileError unless the bytes are those that were written.
 
         Parameters
         ----------
         after_piece : callable, default=None
-            Called now and then, for example to give back memory.
+            Called now and then with how many bytes were read since, for example to give back
+            memory.
         """
         expected = self.metadata.get("sha256", "")
         if not _SHA256.fullmatch(expected):
@@ -98,9 +99,10 @@ class Container:
         marked = bytes(header).replace(expected.encode(), _NO_CHECKSUM.encode(), 1)
         digest = hashlib.sha256(marked)
         for begin in range(len(header), len(self.data), _PIECE_BYTES):
-            digest.update(self.data[begin : begin + _PIECE_BYTES])
+            piece = self.data[begin : begin + _PIECE_BYTES]
+            digest.update(piece)
             if after_piece is not None:
-                after_piece()
+                after_piece(len(piece))
         if digest.hexdigest() != expected:
             raise ModelFileError(
                 f"{self.name}: the checksum does not fit the content; the file is damaged. "

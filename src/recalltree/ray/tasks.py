@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -13,6 +13,10 @@ from recalltree.merging import merge
 from recalltree.ray.shards import Shard
 from recalltree.readers import BadRowWarning, open_rows
 from recalltree.training import learn_piece
+from recalltree.validation import count_threads
+
+#: Models that are merged at once. More are read by one machine, fewer make more models in between.
+GROUP = 8
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ def learn_shard(
 ) -> tuple[Any, Learned]:
     """Return the base after the rows of a shard, None if there was no row, and what was done."""
     began = perf_counter()
-    clf = base  # this task's own copy
+    clf = _trusted(base)  # this task's own copy
     kept = (getattr(clf, "model_extra_", None) or {}).get("rows", {}).get("state")
     if kept is not None:
         options = {**options, "state": kept}
@@ -55,24 +59,38 @@ def learn_shard(
         return None, done
     clf.n_iter_ = pass_number + 1
     clf.model_extra_ = {"rows": reader.options}
+    # As arrays: merging takes them as they lie in Ray's memory, and makes no learner of them.
+    clf._take_model(clf._to_model(), None, mapped=True)
     return clf, done
 
 
 @ray.remote
-def merge_models(base: Any, *models: Any) -> Any:
+def merge_models(n_jobs: int, base: Any, *models: Any) -> Any:
     """Return one model of models that continued from the base."""
-    given = [model for model in models if model is not None]
+    given = [_trusted(model) for model in models if model is not None]
     if len(given) < 2:
         return given[0] if given else None
-    return merge(given, base=base if hasattr(base, "_fitted") else None)
+    base = _trusted(base) if hasattr(base, "_fitted") else None
+    return merge(given, base=base, n_jobs=min(n_jobs, count_threads(-1)))
 
 
-def merge_in_tree(base: Any, models: list[Any]) -> Any:
-    """Return the reference of one model, merged pair by pair wherever the models are."""
+def merge_in_tree(base: Any, models: list[Any], n_jobs: int) -> Any:
+    """Return the reference of one model, merged in groups wherever the models are.
+
+    Workers that have learned are idle while models are merged, so that a merge has as many threads
+    as all of them had, or as its machine has cores.
+    """
     while len(models) > 1:
-        pairs = [models[i : i + 2] for i in range(0, len(models), 2)]
-        models = [merge_models.remote(base, *p) if len(p) > 1 else p[0] for p in pairs]
+        groups = [models[i : i + GROUP] for i in range(0, len(models), GROUP)]
+        models = [merge_models.remote(n_jobs, base, *g) if len(g) > 1 else g[0] for g in groups]
     return models[0]
+
+
+def _trusted(model: Any) -> Any:
+    """Return a model of this training without the means to check it: it is no file."""
+    if hasattr(model, "_fitted"):
+        model._fitted = replace(model._fitted, container=None)
+    return model
 
 
 def _progress(clf: Any) -> tuple[float, float]:

@@ -186,7 +186,7 @@ class _Run:
             learn.remote(base, shard, self._plan.options, pass_number)
             for shard in self._plan.rounds[number]
         ]
-        merged = merge_in_tree(base, [model for model, _ in tasks])
+        merged = merge_in_tree(base, [model for model, _ in tasks], len(tasks) * self._threads)
         pending += [done for _, done in tasks] + [merged]
         n_rows = 0
         for done in self._results(pending[:-1]):
