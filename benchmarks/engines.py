@@ -2,7 +2,9 @@
 
 Rows and answers are Parquet files. Each engine answers the same files with two workers, once a few
 rows and once all of them, in one session: the difference is what rows cost, without starting.
-CPU time is that of all processes of the engine, its reading and writing among them. The memory is
+CPU time is that of all processes of the engine, its reading and writing among them. Every engine
+also runs a function that answers without a model, always the same: what that takes is the engine's
+own, and the difference is our part. The memory is
 the proportional share (PSS) of processes that answer rows from one mapped file: a one-against-all
 model with all of its weights in use, of 262 MB with what learning needs.
 """
@@ -15,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,11 @@ import recalltree
 from benchmarks import datasets, report, study
 
 ENGINES = ("in-process", "duckdb", "ray", "spark")
-KEEP = {"id": "int64"}
+KEEP, ANSWERS = {"id": "int64"}, ("labels", "probabilities")
+#: How files hold sparse rows: a list of structs, or two lists.
+FEATURES: dict[str, Any] = {"structs": "x", "columns": ("indices", "values")}
+#: Rows that are answered at a time.
+BATCH = 10_000
 WORKERS = 2
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -42,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=200_000,
         help="how many rows, from the test rows",
     )
+    add("--layout", choices=list(FEATURES), default="structs", help="of sparse rows in the files")
     add("--repeats", type=int, default=3, help="repeats; the best is kept")
     add("--k", type=int, default=5)
 
@@ -73,30 +80,39 @@ def measure(
     clf.save(model)
     sizes = {"few": options.answered // 10, "all": options.answered}
     for name, n_rows in sizes.items():
-        write_rows(folder / name, dataset.X_test, n_rows)
+        write_rows(folder / name, dataset.X_test, n_rows, options.layout)
+    n_rows = sizes["all"] - sizes["few"]
     times: dict[str, dict[str, float]] = {}
     for engine in options.engines:
-        console.log(f"{dataset.name}: {engine}")
-        answer, close = _JOBS[engine](model, options.k)
-        answer(folder / "few")  # workers start, caches fill
-        marginal = []
-        for _ in range(options.repeats):
-            few, every = timed(answer, folder / "few"), timed(answer, folder / "all")
-            n_rows = sizes["all"] - sizes["few"]
-            marginal.append({kind: 1e6 * (every[kind] - few[kind]) / n_rows for kind in few})
-        times[engine] = min(marginal, key=lambda t: t["cpu"])
+        marginal: dict[str, list[dict[str, float]]] = {"": [], "own_": []}
+        jobs, close = _JOBS[engine](
+            model, {"k": options.k, "features": FEATURES[options.layout], "keep": KEEP}
+        )
+        for part, job in jobs.items():
+            console.log(f"{dataset.name}: {engine} {part}")
+            job(folder / "few")  # workers start, caches fill
+            for _ in range(options.repeats):
+                few, every = timed(job, folder / "few"), timed(job, folder / "all")
+                one = {kind: 1e6 * (every[kind] - few[kind]) / n_rows for kind in few}
+                marginal[part].append(one)
         close()
+        times[engine] = {
+            part + kind: value
+            for part, found in marginal.items()
+            for kind, value in min(found, key=lambda t: t["cpu"]).items()
+        }
     return {
         "set": dataset.name,
         "n_classes": dataset.n_classes,
         "model_bytes": model.stat().st_size,
         "workers": WORKERS,
+        "layout": options.layout,
         "times": times,
         **memory_of_large_model(folder, options.k),
     }
 
 
-def write_rows(folder: Path, X: Any, n_rows: int) -> None:
+def write_rows(folder: Path, X: Any, n_rows: int, layout: str) -> None:
     """Write the rows of a matrix, again and again, as eight Parquet files."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -104,58 +120,93 @@ def write_rows(folder: Path, X: Any, n_rows: int) -> None:
     folder.mkdir()
     for part, ids in enumerate(np.array_split(np.arange(n_rows), 8)):
         rows = X[ids % X.shape[0]]
-        pairs = pa.StructArray.from_arrays(
-            [pa.array(rows.indices.astype(np.int32)), pa.array(rows.data)], names=["index", "value"]
-        )
-        lists = pa.ListArray.from_arrays(pa.array(rows.indptr.astype(np.int32)), pairs)
-        pq.write_table(pa.table({"id": ids, "x": lists}), folder / f"{part}.parquet")
+        offsets = pa.array(rows.indptr.astype(np.int32))
+        both = [pa.array(rows.indices.astype(np.int32)), pa.array(rows.data)]
+        if layout == "structs":
+            both = [pa.StructArray.from_arrays(both, names=["index", "value"])]
+        lists = [pa.ListArray.from_arrays(offsets, values) for values in both]
+        names = [FEATURES[layout]] if len(lists) == 1 else list(FEATURES[layout])
+        columns = dict(zip(names, lists, strict=True))
+        pq.write_table(pa.table({"id": ids, **columns}), folder / f"{part}.parquet")
 
 
 # --- jobs -----------------------------------------------------------------------------------------
 
-#: Answers the files of a folder into a new file or folder; what ends it.
-Job = tuple[Callable[[Path], None], Callable[[], None]]
+#: Answers the files of a folder into a new file or folder.
+Job = Callable[[Path], None]
+#: One that answers by the model (""), and one that answers without ("own_"); what ends both.
+Jobs = tuple[dict[str, Job], Callable[[], None]]
 
 
-def in_process(model: Path, k: int) -> Job:
-    import pyarrow.parquet as pq
+class Echo:
+    """Answers all rows alike, without a model; called as a predictor is."""
 
+    def __init__(self, model: Path, **options: Any) -> None:
+        import pyarrow as pa
+
+        from recalltree.arrow import Predictor
+
+        answer = Predictor(model, **options)
+        self.arrow_schema, self.schema = answer.arrow_schema, answer.schema
+        types = [self.arrow_schema.field(name).type.value_type for name in ANSWERS]
+        values = [pa.array([1] * options["k"] * BATCH).cast(kind) for kind in types]
+        offsets = pa.array(np.arange(0, len(values[0]) + 1, options["k"]).astype(np.int32))
+        self._lists = [pa.ListArray.from_arrays(offsets, of_kind) for of_kind in values]
+
+    def __call__(self, batch: Any) -> Any:
+        columns = [batch.column("id"), *(lists[: batch.num_rows] for lists in self._lists)]
+        return type(batch).from_arrays(columns, names=["id", *ANSWERS])
+
+    def batches(self, batches: Iterable[Any]) -> Iterator[Any]:
+        return map(self, batches)
+
+
+def both(make: Callable[[Any], Job], model: Path, **options: Any) -> dict[str, Job]:
+    """Return the jobs of a predictor, and of one that does nothing."""
     from recalltree.arrow import Predictor
 
-    answer = Predictor(model, k=k, features="x", keep=KEEP)
+    return {"": make(Predictor(model, **options)), "own_": make(Echo(model, **options))}
 
-    def job(folder: Path) -> None:
+
+def in_process(model: Path, options: dict[str, Any]) -> Jobs:
+    import pyarrow.parquet as pq
+
+    def make(answer: Any) -> Job:
+        return lambda folder: job(answer, folder)
+
+    def job(answer: Any, folder: Path) -> None:
         with (
             tempfile.TemporaryDirectory() as out,
             pq.ParquetWriter(Path(out, "answers"), answer.arrow_schema) as writer,
         ):
             for path in sorted(folder.glob("*.parquet")):
                 with pq.ParquetFile(path) as rows:
-                    for batch in answer.batches(rows.iter_batches(10_000)):
+                    for batch in answer.batches(rows.iter_batches(BATCH)):
                         writer.write_batch(batch)
 
-    return job, lambda: None
+    return both(make, model, **options), lambda: None
 
 
-def in_duckdb(model: Path, k: int) -> Job:
+def in_duckdb(model: Path, options: dict[str, Any]) -> Jobs:
     import duckdb
     import pyarrow as pa
 
-    from recalltree.arrow import Predictor
-
-    answer = Predictor(model, k=k, features="x", keep=KEEP, n_jobs=WORKERS)
     connection = duckdb.connect(config={"threads": WORKERS})
 
-    def job(folder: Path) -> None:
-        rows = connection.sql(f"select * from '{folder}/*.parquet'").to_arrow_reader(10_000)
+    def make(answer: Any) -> Job:
+        return lambda folder: job(answer, folder)
+
+    def job(answer: Any, folder: Path) -> None:
+        rows = connection.sql(f"select * from '{folder}/*.parquet'").to_arrow_reader(BATCH)
         answers = pa.RecordBatchReader.from_batches(answer.arrow_schema, answer.batches(rows))
         with tempfile.TemporaryDirectory() as out:
             connection.cursor().from_arrow(answers).write_parquet(f"{out}/answers.parquet")
 
-    return job, connection.close
+    jobs = both(make, model, **options, n_jobs=WORKERS)
+    return jobs, connection.close
 
 
-def in_ray(model: Path, k: int) -> Job:
+def in_ray(model: Path, options: dict[str, Any]) -> Jobs:
     import ray
 
     import recalltree.ray
@@ -163,43 +214,47 @@ def in_ray(model: Path, k: int) -> Job:
     ray.init("local", num_cpus=WORKERS + 2, include_dashboard=False, log_to_driver=False)
     ray.data.DataContext.get_current().enable_progress_bars = False
 
-    def job(folder: Path) -> None:
-        answers = ray.data.read_parquet(str(folder)).map_batches(
-            recalltree.ray.Predictor,
+    def job(kind: Any, folder: Path) -> None:
+        answers = ray.data.read_parquet(str(folder), override_num_blocks=8).map_batches(
+            kind,
             fn_constructor_args=(model,),
-            fn_constructor_kwargs={"k": k, "features": "x", "keep": ["id"]},
+            fn_constructor_kwargs=options,
             batch_format="pyarrow",
-            batch_size=10_000,
+            batch_size=BATCH,
             compute=ray.data.ActorPoolStrategy(size=WORKERS),
         )
         with tempfile.TemporaryDirectory() as out:
             answers.write_parquet(out)
 
-    return job, ray.shutdown
+    jobs: dict[str, Job] = {
+        "": lambda folder: job(recalltree.ray.Predictor, folder),
+        "own_": lambda folder: job(Echo, folder),
+    }
+    return jobs, ray.shutdown
 
 
-def in_spark(model: Path, k: int) -> Job:
+def in_spark(model: Path, options: dict[str, Any]) -> Jobs:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     from pyspark.sql import SparkSession
 
-    from recalltree.arrow import Predictor
-
-    answer = Predictor(model, k=k, features="x", keep=KEEP)
     session = (
         SparkSession.builder.master(f"local[{WORKERS}]")
         .config("spark.ui.enabled", "false")
         .config("spark.log.level", "ERROR")
-        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "10000")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", str(BATCH))
         .getOrCreate()
     )
 
-    def job(folder: Path) -> None:
+    def make(answer: Any) -> Job:
+        return lambda folder: job(answer, folder)
+
+    def job(answer: Any, folder: Path) -> None:
         with tempfile.TemporaryDirectory() as out:
             rows = session.read.parquet(str(folder))
             rows.mapInArrow(answer.batches, answer.schema).write.parquet(f"{out}/answers")
 
-    return job, session.stop
+    return both(make, model, **options), session.stop
 
 
 _JOBS = {"in-process": in_process, "duckdb": in_duckdb, "ray": in_ray, "spark": in_spark}
@@ -304,18 +359,26 @@ def table(result: dict[str, Any]) -> Table:
         f"{pss[1]['all'] / 1e6:,.0f} and {pss[4]['all'] / 1e6:,.0f} MB"
     )
     shown.add_column("engine")
-    for heading in ("cpu µs", "share", "wall µs", "share"):
+    for heading in ("cpu µs", "share", "own µs", "our part", "share", "wall µs", "share"):
         shown.add_column(heading, justify="right")
     one = result["times"].get("in-process")
     for engine, found in result["times"].items():
-        workers = 1 if engine == "in-process" else result["workers"]
-        shares = ["", ""]
+        ours = found["cpu"] - found["own_cpu"]
+        shares = ["", "", ""]
         if one is not None and engine != "in-process":
             shares = [
                 f"{100 * one['cpu'] / found['cpu']:.0f}%",
-                f"{100 * one['wall'] / (workers * found['wall']):.0f}%",
+                f"{100 * (one['cpu'] - one['own_cpu']) / ours:.0f}%",
+                f"{100 * one['wall'] / (result['workers'] * found['wall']):.0f}%",
             ]
         shown.add_row(
-            engine, report.number(found["cpu"]), shares[0], report.number(found["wall"]), shares[1]
+            engine,
+            report.number(found["cpu"]),
+            shares[0],
+            report.number(found["own_cpu"]),
+            report.number(ours),
+            shares[1],
+            report.number(found["wall"]),
+            shares[2],
         )
     return shown
