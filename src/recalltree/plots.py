@@ -176,7 +176,10 @@ def plot_class_frequency(clf: Any, ax: Any = None) -> Any:
     """
     counts = class_counts(clf)
     if counts is None:
-        raise ValueError(f"{type(clf).__name__} does not count the examples of its classes.")
+        raise ValueError(
+            f"{type(clf).__name__} does not count the examples of its classes; "
+            "OneAgainstSomeClassifier and RecallTreeClassifier do."
+        )
     ranked = np.sort(counts[counts > 0])[::-1]
     ax = _axes(ax)
     ax.loglog(np.arange(1, len(ranked) + 1), ranked)
@@ -202,7 +205,10 @@ def _axes(ax: Any, size: tuple[float, float] = (8, 4.5)) -> Any:
 def _nodes(clf: Any) -> NodeTable:
     nodes = node_table(clf)
     if nodes is None:
-        raise ValueError(f"{type(clf).__name__} has no tree.")
+        raise ValueError(
+            f"{type(clf).__name__} has no tree to show; RecallTreeClassifier and LOMTreeClassifier "
+            "have one."
+        )
     return nodes
 
 

@@ -36,7 +36,10 @@ def tree_text(clf: Any, max_depth: int = 4, n_labels: int = 3) -> str:
     """
     nodes = node_table(clf)
     if nodes is None:
-        raise ValueError(f"{type(clf).__name__} has no tree.")
+        raise ValueError(
+            f"{type(clf).__name__} has no tree to show; RecallTreeClassifier and LOMTreeClassifier "
+            "have one."
+        )
     classes = clf.classes_
     lines: list[str] = []
 

@@ -15,6 +15,7 @@ from recalltree.inspection.evaluation import Evaluation
 from recalltree.inspection.list_evaluation import ListEvaluation, evaluation_for
 from recalltree.inspection.report_data import pack, report_data, sha256
 from recalltree.label_lists import are_label_lists
+from recalltree.model_file.atomic import check_target
 
 #: Parts of the page's script, in the order in which they are joined.
 _SCRIPTS = (
@@ -78,6 +79,7 @@ def html_report(
     '<!DOCTYPE html>'
     """
     target = Path(path)
+    check_target(target)
     page = report_page(clf, confusion, title, feature_names)
     target.write_text(page, encoding="utf-8")
     return target
