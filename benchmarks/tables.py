@@ -163,7 +163,7 @@ def table_of(name: str) -> list[str]:
 
 def with_tables(text: str) -> str:
     """Return a page with its tables made again."""
-    return _TABLE.sub(lambda m: "\n".join([m[1], *table_of(m[2]), "", m[3]]), text)
+    return _TABLE.sub(lambda m: m[1] + "\n".join([*table_of(m[2]), "", m[3]]), text)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -103,3 +103,7 @@ def test_python_names_of_the_map_exist(name):
 def test_the_map_is_not_empty():
     assert len(CPP_NAMES) > 20
     assert len(PYTHON_NAMES) > 20
+
+
+def test_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
