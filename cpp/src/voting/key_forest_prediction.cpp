@@ -14,7 +14,7 @@ constexpr std::uint32_t kMaxDepth = 7;
 constexpr std::uint32_t kMaxLabels = 128;
 // Norm of the random hyperplane at which a router begins.
 constexpr float kRandomNorm = 0.5f;
-// Of this many places in each tree, those above depth 8.
+// Places of each tree whose hyperplanes are cached: those above depth 8.
 constexpr std::size_t kPlacesKept = 256;
 
 std::size_t trees_of(const OneAgainstSomeConfig& config) {
@@ -22,7 +22,7 @@ std::size_t trees_of(const OneAgainstSomeConfig& config) {
   return config.keys == Keys::path ? 1 : config.n_trees;
 }
 
-// How many labels the histogram of a node holds. On the path they are the candidates; every other
+// Number of labels in the histogram of a node. On the path they are the candidates; every other
 // tree has two keys, which share the entries that an example may read.
 std::uint32_t labels_of_node(const OneAgainstSomeConfig& config, std::size_t n_trees) {
   if (config.keys == Keys::path)
@@ -72,7 +72,7 @@ float ForestRules::random_margin(std::uint64_t place, std::size_t tree, VotingWo
       sum += mix(seed ^ x.features[i]) & 1 ? x.values[i] : -x.values[i];
     return kRandomNorm * sum;
   }
-  // Those of the upper nodes are made again and again: they are kept.
+  // Hyperplanes of upper nodes are needed again and again, so they are cached.
   Hyperplane made;
   const Hyperplane* hyperplane = &made;
   if (place < kPlacesKept) {

@@ -57,7 +57,7 @@ PredictorStep OneAgainstSome::step_of(double gradient, const Studied& x) const {
           {1.0 - kForgottenWeights * wrong, 1.0 - kForgottenSteps * wrong}};
 }
 
-// But for the pairs of the example's own labels.
+// Teaches a class, except the pairs of the example's own labels.
 void OneAgainstSome::teach_lesson(const Studied& x, std::size_t lesson, Work& work) {
   RowNotes& notes = x.notes;
   const std::size_t c = notes.lessons[lesson].candidate;
@@ -76,7 +76,7 @@ void OneAgainstSome::teach_lesson(const Studied& x, std::size_t lesson, Work& wo
     for (Hit& hit : hits) hit.slot = ClassPairs::kNone;
     return;
   }
-  // A class learns what is not it by the features that it has met.
+  // A class that is not the label learns by the features that it has met.
   ClassPairs::Table& table = store_.pairs[z];
   for (Hit& hit : hits) {
     const ActiveKey& key = notes.keys[hit.key];
@@ -129,7 +129,7 @@ void OneAgainstSome::teach_label(const Studied& x, std::size_t label, Work& work
 
 // --- Keys
 
-// Beside its root in the key's histogram, where there is one.
+// Writes a class's weight next to its root in the key's histogram, if there is one.
 void OneAgainstSome::publish(const ActiveKey& key, ClassId z, float root, float weight) {
   if (!store_.rules.features_vote || key.histogram == nullptr) return;
   store_.histograms.set_weight(store_.histograms.touch(key.key), z, root, weight);
@@ -148,7 +148,7 @@ void OneAgainstSome::teach_key(const Studied& x, std::size_t k, Work& work) {
     store_.histograms.touch(key.key).weight.learn(notes.key_gradient[k], x.weight,
                                                   x.notes.rate * kKeyRate);
   const double counted = added(notes);
-  // Once, however many labels there are.
+  // The row counts once, whatever the number of its labels.
   if (counted > 0.0) store_.histograms.touch(key.key).examples += counted;
   for (std::size_t l = 0; l < notes.own.size(); ++l) {
     const OwnPair& own = notes.own_pairs[l * notes.keys.size() + k];

@@ -53,7 +53,7 @@ _ONE_AT_A_TIME = Lock()
 class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
     """Base class of the estimators; not to be used by itself."""
 
-    #: What its parameters are; the command line makes options of them.
+    #: Table of its parameters, of which the command line makes options.
     _parameters: ClassVar[Table]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -142,7 +142,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Go on learning: one pass over the rows, in the order given.
+        """Continue learning: one pass over the rows, in the order given.
 
         New labels may appear at any time. They are appended to ``classes_`` in the order of their
         first appearance; the classes known before keep their places.

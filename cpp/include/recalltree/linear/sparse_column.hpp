@@ -18,7 +18,7 @@ namespace recalltree {
 // The table as it is read. Whoever made it owns the buckets.
 struct SparseBuckets {
   static constexpr std::size_t kSlots = kIdsInGroup;
-  // So many consecutive models lie together. More of them would crowd a bucket.
+  // Number of consecutive models that lie together. More of them would crowd a bucket.
   static constexpr ModelId kNeighbours = 4;
   struct alignas(64) Bucket {
     std::uint32_t models_plus_1[kSlots];  // filled from the front; 0: free

@@ -13,7 +13,7 @@
 //   cells()                               dense rows: whiten, find, score; if rules.has_cells
 //   prepare_for(n)                        called before n rows are predicted
 //   prefetch_row(rows, i), prefetch_entries(key, begin, end), prefetch_class(y), prefetch_pairs(y)
-// Two are there: VoteStore, in tables that learn, and MappedVoteStore, in the arrays of a file.
+// There are two: VoteStore, in tables that learn, and MappedVoteStore, in the arrays of a file.
 #pragma once
 
 #include <algorithm>
