@@ -1,4 +1,4 @@
-"""What people take for dense rows with many classes: means, nearest-neighbour indexes, softmaxes.
+"""Usual programs for dense rows with many classes: means, nearest-neighbour indexes, softmaxes.
 
 Each program learns and answers with one thread, on float32 rows in memory. Indexes hold either the
 mean of each class or all rows; they name the ``CANDIDATES`` nearest, and the first of them is the

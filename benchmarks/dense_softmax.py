@@ -20,7 +20,7 @@ MOST_PASSES = 8
 
 
 class Softmax:
-    """What the two have in common: passes, and the best of them."""
+    """Common part of the two: passes, and the best of them."""
 
     module = "torch"
 

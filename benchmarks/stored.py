@@ -58,7 +58,7 @@ PROGRAMS = {
 
 @dataclass(frozen=True)
 class Method:
-    """What one method did: scores in per cent, CPU time per row, peak memory of the process.
+    """Results of one method: scores in per cent, CPU time per row, peak memory of the process.
 
     ``learn`` and ``predict`` are microseconds as measured, ``times_learn`` and ``times_predict``
     multiples of ours in the same run. ``apart`` tells that the run had nothing of ours.

@@ -32,7 +32,7 @@ def learned_at_once(n_rows):
 
 
 def learn_for_ever(path, out):
-    """Go on from the checkpoint, and say after every batch how many rows are learned."""
+    """Resume from the checkpoint, and say after every batch how many rows are learned."""
 
     def say(what, n):
         os.write(out, f"{what} {n}\n".encode())

@@ -49,7 +49,7 @@ _LABEL = "__label__"
 _LEARNING = threading.Lock()  # in this process: each call continues what the one before has saved
 _OF_ESTIMATOR = ("n_passes", "learning_rate", "memory_budget", "max_candidates", "feature_dropout")
 
-#: What a project may set, by its name in projects.cfg; Annif's own settings are not among them.
+#: Settings of a project by their names in projects.cfg, without Annif's own.
 PARAMETERS = make_table(
     Parameter("limit", 100, (Range(int, 1),), "How many subjects are suggested."),
     replace(ROWS["ngrams"], name="ngram"),

@@ -16,7 +16,7 @@ from recalltree.merging.plan import Fading, Plan, State, everything, sum_up
 from recalltree.merging.sources import Source
 from recalltree.merging.weights import merge_vectors, merge_weights
 
-#: What AdaGrad adds to the sums of votes and of marginals, as in the core.
+#: Constant that AdaGrad adds to the sums of votes and of marginals, as in the core.
 _OFFSET_OF_VOTES = 0.1
 _LABELS = "counted.labels"
 

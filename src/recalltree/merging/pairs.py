@@ -11,7 +11,7 @@ from recalltree.merging.lists import Lists, merge_lists
 from recalltree.merging.plan import Fading, Plan, State
 from recalltree.merging.weights import names_of
 
-#: What AdaGrad adds to the sums of pairs, as in the core.
+#: Constant that AdaGrad adds to the sums of pairs, as in the core.
 OFFSET = 0.03
 
 

@@ -27,7 +27,7 @@ from recalltree.readers.tables.cells import (
 from recalltree.readers.tables.columns import Column, TextColumn
 from recalltree.readers.tables.label_cells import Labels, ListedLabels
 
-#: What rows are named after that come from elsewhere.
+#: Name, in messages, of rows that come from elsewhere.
 _NO_FILE = Source("<rows>", io.BytesIO, 0)
 
 
