@@ -100,6 +100,15 @@ def test_a_run_with_nothing_of_ours_is_marked(folder):
     assert tables.times(theirs) == ["4.0x†", "4.0x†"]
 
 
+def test_settings_of_ours_and_unknown_programs_have_lines_of_their_own(folder):
+    several = result("recalltree, 3 passes", 30.0, error=0.4)
+    other = result("recalltree", 20.0, setting="two passes", error=0.45)
+    written(folder, "one", [result("recalltree", 10.0), several, other, result("new", 5.0)])
+    names = [stored.OURS, f"{stored.OURS}, 3 passes", f"{stored.OURS}, two passes", "new"]
+    assert sorted(found()) == sorted(names)
+    assert found()[names[1]].times_learn == 3.0
+
+
 def test_the_best_weighting_of_a_program_counts_and_samples_do_not(folder):
     better = result("pecos", 40.0, weighting="damped", error=0.3)
     sample = result("pecos", 1.0, n_train=5, error=0.1)
