@@ -150,8 +150,8 @@ def for_readme() -> list[str]:
 
 
 def markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    lines = [headings, ["---"] * len(headings), *rows]
-    return ["| " + " | ".join(line) + " |" for line in lines]
+    rule = ["---" if heading in ("data", "method") else "---:" for heading in headings]
+    return ["| " + " | ".join(line) + " |" for line in (headings, rule, *rows)]
 
 
 def table_of(name: str) -> list[str]:
