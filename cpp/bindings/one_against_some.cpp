@@ -169,8 +169,8 @@ nb::dict node(const OneAgainstSome& model, NodeId n) {
     labels.push_back(entry.label);
     counts.push_back(entry.count() / model.store().decay_unit());
   }
-  out["left"] = static_cast<std::int32_t>(node.left.load());
-  out["right"] = static_cast<std::int32_t>(node.right.load());
+  out["left"] = static_cast<std::int32_t>(node.left);
+  out["right"] = static_cast<std::int32_t>(node.right);
   out["depth"] = node.depth;
   out["passed"] = node.passed / model.store().decay_unit();
   out["labels"] = to_numpy(std::move(labels));

@@ -28,8 +28,7 @@ class MappedDenseWeights final : public MappedArrays<DenseArrays<Viewed, Stored>
     }
   }
 
-  void scores(const ModelId* models, std::size_t n, const Example& x, float* out,
-              Threads) const override {
+  void scores(const ModelId* models, std::size_t n, const Example& x, float* out) const override {
     if constexpr (kInPlace) {
       score_dense_models(
           models, n, x, n_, [&](ModelId model, std::size_t) { return values(model); }, out);

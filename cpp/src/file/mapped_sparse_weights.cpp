@@ -68,8 +68,7 @@ class MappedSparseWeights final : public MappedArrays<SparseArrays<Viewed, Store
       this->fail("offsets' has more features than the model");
   }
 
-  void scores(const ModelId* models, std::size_t n, const Example& x, float* out,
-              Threads) const override {
+  void scores(const ModelId* models, std::size_t n, const Example& x, float* out) const override {
     if (n == 0) return;
     for (std::size_t i = 0; i < n; ++i) out[i] = this->bias(models[i]);
     add_scores(

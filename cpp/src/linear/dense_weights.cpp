@@ -17,16 +17,16 @@ ModelId DenseWeights::add_model() {
 
 float DenseWeights::bias(ModelId model) const { return bias_ ? models_[model].bias : 0.0f; }
 
-void DenseWeights::scores(const ModelId* models, std::size_t n, const Example& x, float* out,
-                          Threads) const {
+void DenseWeights::scores(const ModelId* models, std::size_t n, const Example& x,
+                          float* out) const {
   score_dense_models(
       models, n, x, n_, [&](ModelId model, std::size_t) { return models_[model].values; }, out);
   for (std::size_t i = 0; i < n; ++i) out[i] += bias(models[i]);
 }
 
 void DenseWeights::accumulate(const ModelId* models, std::size_t n, const Example& x,
-                              const float* weighted_g2, Steps& steps, double* c, Threads,
-                              LookupCache*, std::size_t) {
+                              const float* weighted_g2, Steps& steps, double* c, LookupCache*,
+                              std::size_t) {
   const bool per_model = rates_ == Rates::per_model;
   const float squares = per_model ? kernels().dot(x.dense.data(), x.dense.data(), n_) : 0.0f;
   if (!per_model) steps.r.reserve(kBlock * n_);
@@ -49,7 +49,7 @@ void DenseWeights::accumulate(const ModelId* models, std::size_t n, const Exampl
 
 void DenseWeights::apply(const ModelId* models, std::size_t n, const Example& x,
                          const float* weighted_g2, const Steps& steps, const float* h,
-                         const float* shrinkage, Threads) {
+                         const float* shrinkage) {
   for (std::size_t i = 0; i < n; ++i) {
     if (weighted_g2[i] == 0.0f) continue;
     Model& model = models_[models[i]];

@@ -56,7 +56,7 @@ void SparseWeights::rebuild(SparseColumn& column, std::size_t n_buckets) {
     for (const std::uint32_t id : column.buckets[b].models_plus_1)
       if (id != 0 && models_[id - 1].retired) {
         models_[id - 1].n_slots.fetch_sub(1, std::memory_order_relaxed);
-        retired_slots_.fetch_sub(1, std::memory_order_relaxed);
+        --retired_slots_;
       }
   if (column.buckets) arena_.release(column.buckets, bytes_of_column(column.n_buckets));
   column.buckets = larger.buckets;
@@ -66,54 +66,32 @@ void SparseWeights::rebuild(SparseColumn& column, std::size_t n_buckets) {
 
 template <class Visit>
 void SparseWeights::visit(const SparseColumn& column, Visit visit) const {
-  if (retired_slots_.load(std::memory_order_relaxed) == 0) return column.visit(visit);
+  if (retired_slots_ == 0) return column.visit(visit);
   column.visit([&](ModelId model, float value, float accumulated) {
     if (!models_[model].retired) visit(model, value, accumulated);
   });
 }
 
-void SparseWeights::scores(const ModelId* models, std::size_t n, const Example& x, float* out,
-                           Threads threads) const {
+void SparseWeights::scores(const ModelId* models, std::size_t n, const Example& x,
+                           float* out) const {
   if (n == 0) return;
   for (std::size_t i = 0; i < n; ++i) out[i] = bias(models[i]);
   add_scores(
       models, n, x, out,
       [&](std::size_t k) {
-        if (threads == Threads::several) return;  // another may be moving the buckets
         if (const SparseBuckets column = this->column(x.features[k]); !column.empty())
           for (std::size_t i = 0; i < n; ++i) column.prefetch(models[i]);
       },
       [&](std::size_t k, auto use) {
         const SparseColumn* const column = columns_.peek(x.features[k]);
-        if (column == nullptr) return;
-        SpinLock::Guard guard(column->lock, threads);
-        if (!column->empty()) use(*column);
+        if (column != nullptr && !column->empty()) use(*column);
       },
       [](std::size_t, std::size_t, float*) {});
 }
 
-void SparseWeights::accumulate(const ModelId* models, std::size_t n, const Example& x,
-                               const float* weighted_g2, Steps& steps, double* c, Threads threads,
-                               LookupCache* found, std::size_t first) {
-  if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
-  if (found == nullptr || found->columns.empty()) {
-    found = &steps.own;
-    found->clear();
-    find_columns(x, *found);
-    first = found->add_models(n);
-  }
-  steps.found = found;
-  steps.first = first;
-  steps.r.reserve(x.features.size() * n);
-  if (threads == Threads::several)
-    accumulate_by_feature(models, n, x, weighted_g2, steps, c);
-  else
-    accumulate_by_model(models, n, x, weighted_g2, steps, c);
-}
-
 void SparseWeights::apply(const ModelId* models, std::size_t n, const Example& x,
                           const float* weighted_g2, const Steps& steps, const float* h,
-                          const float* shrinkage, Threads threads) {
+                          const float* shrinkage) {
   if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
   const LookupCache& found = *steps.found;
   const std::size_t m = x.features.size();
@@ -127,20 +105,11 @@ void SparseWeights::apply(const ModelId* models, std::size_t n, const Example& x
     if (shrinkage[i] > 0.0f) kept *= std::max(0.0f, 1.0f - shrinkage[i] * (r / z[k]));
     *weight = kept + h[i] * r;
   };
-  if (threads == Threads::several) {
-    for (std::size_t k = 0; k < m; ++k) {
-      SpinLock::Guard guard(columns[k]->lock, threads);
-      for (std::size_t i = 0; i < n; ++i)
-        if (weighted_g2[i] != 0.0f)
-          step(i, k, found.weights_of(steps.first + i)[k], steps.r.data()[k * n + i]);
-    }
-  } else {
-    for (std::size_t i = 0; i < n; ++i) {
-      if (weighted_g2[i] == 0.0f) continue;
-      float* const* const weights = found.weights_of(steps.first + i);
-      const float* const r = steps.r.data() + i * m;
-      for (std::size_t k = 0; k < m; ++k) step(i, k, weights[k], r[k]);
-    }
+  for (std::size_t i = 0; i < n; ++i) {
+    if (weighted_g2[i] == 0.0f) continue;
+    float* const* const weights = found.weights_of(steps.first + i);
+    const float* const r = steps.r.data() + i * m;
+    for (std::size_t k = 0; k < m; ++k) step(i, k, weights[k], r[k]);
   }
   for (std::size_t i = 0; bias_ && i < n; ++i) {
     if (weighted_g2[i] == 0.0f) continue;

@@ -139,10 +139,22 @@ void SparseWeights::scores_again(const ModelId* models, std::size_t n, const Exa
   }
 }
 
-void SparseWeights::accumulate_by_model(const ModelId* models, std::size_t n, const Example& x,
-                                        const float* weighted_g2, Steps& steps, double* c) {
-  LookupCache& found = *steps.found;
-  const std::size_t m = x.features.size(), first = steps.first;
+// Model by model, so that the roots of many features are taken at once.
+void SparseWeights::accumulate(const ModelId* models, std::size_t n, const Example& x,
+                               const float* weighted_g2, Steps& steps, double* c,
+                               LookupCache* known, std::size_t first) {
+  if (std::all_of(weighted_g2, weighted_g2 + n, [](float g2) { return g2 == 0.0f; })) return;
+  if (known == nullptr || known->columns.empty()) {
+    known = &steps.own;
+    known->clear();
+    find_columns(x, *known);
+    first = known->add_models(n);
+  }
+  steps.found = known;
+  steps.first = first;
+  LookupCache& found = *known;
+  const std::size_t m = x.features.size();
+  steps.r.reserve(m * n);
   const float* const z = x.values.data();
   SparseColumn* const* const columns = found.columns.data();
   const void* const* const buckets = found.buckets.data();
@@ -199,44 +211,6 @@ void SparseWeights::accumulate_by_model(const ModelId* models, std::size_t n, co
       *accumulators[k] = G[k];
       moved[i] += z[k] * r[k];
     }
-  }
-  accumulate_bias(models, n, weighted_g2, steps, moved, c);
-}
-
-void SparseWeights::accumulate_by_feature(const ModelId* models, std::size_t n, const Example& x,
-                                          const float* weighted_g2, Steps& steps, double* c) {
-  LookupCache& found = *steps.found;
-  float moved[kBlock] = {}, G[kBlock] = {};
-  float* accumulators[kBlock];
-  for (std::size_t k = 0; k < x.features.size(); ++k) {
-    SparseColumn& column = *found.columns[k];
-    SpinLock::Guard guard(column.lock, Threads::several);
-    const auto find = [&](std::size_t i) {
-      return column.buckets == nullptr ? nullptr : column.find(models[i]);
-    };
-    if (!column.has_room_for(column.n_models + n)) {
-      // Nearly full: make room for those that learn and are really new.
-      std::size_t missing = 0;
-      for (std::size_t i = 0; i < n; ++i) missing += weighted_g2[i] != 0.0f && find(i) == nullptr;
-      make_room(column, missing);
-    }
-    found.buckets[k] = column.buckets;
-    for (std::size_t i = 0; i < n; ++i) {
-      if (weighted_g2[i] == 0.0f) continue;
-      float* weight = find(i);
-      if (weight == nullptr) weight = add_weight(column, models[i]);
-      found.weights_of(steps.first + i)[k] = weight;
-      accumulators[i] = column.accumulator(weight);
-      G[i] = *accumulators[i];
-    }
-    const float z = x.values[k];
-    float* const r = steps.r.data() + k * n;
-    for (std::size_t i = 0; i < n; ++i) {
-      r[i] = adagrad(G[i], weighted_g2[i], z);
-      moved[i] += z * r[i];
-    }
-    for (std::size_t i = 0; i < n; ++i)
-      if (weighted_g2[i] != 0.0f) *accumulators[i] = G[i];
   }
   accumulate_bias(models, n, weighted_g2, steps, moved, c);
 }

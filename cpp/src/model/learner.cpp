@@ -34,15 +34,7 @@ void Learner::learn(const Batch& batch, std::size_t n_threads, bool first_pass) 
 
 void Learner::learn_batch(const Batch& batch, Team team, bool first_pass) {
   if (team.size() > 1 && learns_mini_batches()) return learn_mini_batches(batch, team, first_pass);
-  // Small pieces keep the threads near each other in the stream.
-  constexpr std::size_t kMostRows = 16;
-  Pieces pieces =
-      team.size() > 1 ? Pieces(batch.n, kMostRows, team.size()) : Pieces(batch.n, batch.n + 1);
-  run_team(team.size(), [&](std::size_t t, std::size_t n_threads) {
-    Workspace& ws = *team[t];
-    ws.threads = n_threads > 1 ? Threads::several : Threads::one;
-    for (std::size_t begin, end; pieces.next(begin, end);) learn_rows(batch, begin, end, ws);
-  });
+  learn_rows(batch, 0, batch.n, *team[0]);
 }
 
 void Learner::learn_rows(const Batch& batch, std::size_t begin, std::size_t end, Workspace& ws) {
@@ -104,10 +96,9 @@ void Learner::study(const MiniBatch& rows, std::size_t begin, std::size_t end, W
 }
 
 bool Learner::see(ClassId y) {
-  std::atomic_ref<std::uint8_t> seen(seen_[y]);
-  if (seen.load(std::memory_order_relaxed) != 0) return false;
-  if (seen.exchange(1, std::memory_order_relaxed) != 0) return false;
-  n_seen_.fetch_add(1, std::memory_order_acq_rel);
+  if (seen_[y] != 0) return false;
+  seen_[y] = 1;
+  ++n_seen_;
   return true;
 }
 

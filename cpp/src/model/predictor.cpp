@@ -79,7 +79,7 @@ void Predictor::for_each_row(const Rows& rows, std::size_t n_threads,
   // Several pieces for each of several threads, so that they end at about the same time.
   const std::size_t share = team.size() > 1 ? rows.n_rows / (4 * team.size()) : rows.n_rows;
   Pieces pieces(rows.n_rows, std::clamp(share, kPiece, rows_at_once()));
-  run_team(team.size(), [&](std::size_t thread, std::size_t) {
+  ThreadTeam(team.size()).run([&](std::size_t thread) {
     Workspace& ws = *team[thread];
     const Emit emit = make_emit(thread);
     for (std::size_t begin, end; pieces.next(begin, end);) score_rows(rows, begin, end, ws, emit);

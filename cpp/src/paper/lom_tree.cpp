@@ -19,10 +19,6 @@ std::size_t LOMTree::budget() const {
 
 // --- Learning
 
-void LOMTree::learn_batch(const Batch& batch, Team team, bool first_pass) {
-  Learner::learn_batch(batch, team.first(1), first_pass);
-}
-
 void LOMTree::learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
                         Workspace& base) {
   const ClassId y = labels.front();

@@ -81,7 +81,7 @@ void RecallTree::learn_one(const Rows& rows, std::size_t i, Labels labels, doubl
       f = margin(n, ws.x);
       ++ws.work.router_evaluations;
     }
-    const NodeId r = tree_.child_or_new(n, f > 0.0f, Threads::one);
+    const NodeId r = tree_.child_or_new(n, f > 0.0f);
     const double recall_r = update_candidates(r, labels, weight, unit, now.max_candidates, ws);
     if (recall_n > recall_r) break;
     n = r;
@@ -137,7 +137,7 @@ void RecallTree::update_router(NodeId n, float f, Labels labels, double weight, 
   const RouterLesson lesson =
       router_lesson(n, tree_[n].histogram.total(), labels, weight, unit, ws);
   if (lesson.importance == 0.0) return;
-  const ModelId router = tree_.router_or_new(n, *routers_, Threads::one);
+  const ModelId router = tree_.router_or_new(n, *routers_);
   const Part part{routers_.get(), &router, &ws.x, true, &ws.routers_found, place};
   learner_.learn({&part, 1}, 1, &f, &lesson.target, &lesson.importance, ws.x.rate, ws);
 }
@@ -320,12 +320,6 @@ void RecallTree::fit_nodes() {
   for (NodeId n = 0; n < tree_.size(); ++n)
     counted().histogram_touches += tree_[n].histogram.fit(max_candidates);
   fitted_candidates_ = max_candidates;
-}
-
-// Models on products with path features are made for pairs of a class and a node: one thread
-// learns them.
-void RecallTree::learn_batch(const Batch& batch, Team team, bool first_pass) {
-  Learner::learn_batch(batch, learns_mini_batches() ? team : team.first(1), first_pass);
 }
 
 void RecallTree::rebase_decay(double n) {

@@ -7,6 +7,7 @@
 
 namespace recalltree {
 
+// Models on products with path features are made for pairs of a class and a node, on the way.
 bool RecallTree::learns_mini_batches() const { return !recall_config_.path_interactions; }
 
 std::size_t RecallTree::begin_mini_batch() {
@@ -141,9 +142,9 @@ void RecallTree::arrange(const MiniBatch& rows, Workspace&) {
     if (rows.labels_of(place).empty()) continue;
     if (notes.lacks_routers)
       for (std::size_t d = 0; d < notes.n_passed; ++d)
-        tree_.router_or_new(notes.route[d], *routers_, Threads::one);
+        tree_.router_or_new(notes.route[d], *routers_);
     if (notes.n_passed == notes.route.size() && notes.next == kNoNode)
-      notes.next = tree_.child_or_new(notes.route.back(), notes.is_right, Threads::one);
+      notes.next = tree_.child_or_new(notes.route.back(), notes.is_right);
   }
   if (passed_.size() < tree_.size()) passed_.resize(tree_.size() + tree_.size() / 2);
   ++mini_batch_;

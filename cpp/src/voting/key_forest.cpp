@@ -43,7 +43,7 @@ KeyForest::KeyForest(const OneAgainstSomeConfig& config)
 }
 
 NodeId KeyForest::child_or_new(NodeId n, bool is_right) {
-  return tree_.child_or_new(n, is_right, Threads::one, [&](KeyNode& child) {
+  return tree_.child_or_new(n, is_right, [&](KeyNode& child) {
     child.tree = tree_[n].tree;
     child.place = 2 * tree_[n].place + is_right;
   });
@@ -115,7 +115,7 @@ void KeyForest::find_router_lesson(std::size_t tree, std::size_t depth, std::siz
 
 void KeyForest::arrive(RowNotes& notes) {
   for (const RouterLesson& lesson : notes.router_lessons)
-    tree_.router_or_new(lesson.step.node, *routers_, Threads::one);
+    tree_.router_or_new(lesson.step.node, *routers_);
   notes.arrivals.clear();
   for (const Route& route : notes.routes) {
     const RouteStep& last = route.back();

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +42,7 @@ class Arena {
     bytes = rounded(bytes);
     Shard& own = own_shard();
     std::lock_guard lock(own.mutex);
-    own.used.fetch_add(bytes, std::memory_order_relaxed);
+    own.used += bytes;
     if (void* piece = own.take_free(bytes)) {
       std::memset(piece, 0, bytes);
       return piece;
@@ -67,7 +66,7 @@ class Arena {
     bytes = rounded(bytes);
     Shard& own = own_shard();
     std::lock_guard lock(own.mutex);
-    own.used.fetch_sub(bytes, std::memory_order_relaxed);
+    own.used -= bytes;
     own.free[bytes].push_back(static_cast<std::byte*>(piece));
   }
 
@@ -106,10 +105,10 @@ class Arena {
     blocks_ = std::move(used);
   }
 
-  // Bytes handed out and not given back.
+  // Bytes handed out and not given back. While nobody learns, or one thread works alone.
   std::size_t used() const {
     std::size_t sum = 0;  // one thread may give back what another took
-    for (const Shard& shard : shards_) sum += shard.used.load(std::memory_order_relaxed);
+    for (const Shard& shard : shards_) sum += shard.used;
     return sum;
   }
   // The most bytes that were taken from the system at one time.
@@ -176,7 +175,7 @@ class Arena {
     std::mutex mutex;  // hardly ever waited for
     std::byte* next = nullptr;
     std::size_t left = 0, next_block = kSmallestBlock;
-    std::atomic<std::size_t> used{0};
+    std::size_t used = 0;
     std::map<std::size_t, std::vector<std::byte*>> free;  // by size; none is empty
 
     // The smallest piece that is large enough, and its size; null if there is none.

@@ -65,12 +65,22 @@ class StableVector {
   }
 
   std::size_t bytes() const {
-    return n_chunks_.load(std::memory_order_relaxed) * kChunk * sizeof(T);
+    return n_chunks_.load(std::memory_order_relaxed) * kChunk * counted_bytes();
   }
   // Bytes of a vector of n elements, all of them constructed.
-  static std::size_t bytes(std::size_t n) { return (n + kChunk - 1) / kChunk * kChunk * sizeof(T); }
+  static std::size_t bytes(std::size_t n) {
+    return (n + kChunk - 1) / kChunk * kChunk * counted_bytes();
+  }
 
  private:
+  // Elements may count for other than their size.
+  static constexpr std::size_t counted_bytes() {
+    if constexpr (requires { T::kCountedBytes; })
+      return T::kCountedBytes;
+    else
+      return sizeof(T);
+  }
+
   T* chunk_or_new(std::size_t chunk) {
     if (chunk / kInner >= kOuter)
       throw std::length_error("a model holds at most 2^29 rows, nodes or features");

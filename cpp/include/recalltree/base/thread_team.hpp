@@ -108,13 +108,6 @@ class ThreadTeam {
   std::vector<std::thread> threads_;
 };
 
-// One piece of work for a team: work(thread, n_threads).
-template <class F>
-void run_team(std::size_t n_threads, F work) {
-  ThreadTeam team(std::max<std::size_t>(n_threads, 1));
-  team.run([&](std::size_t thread) { work(thread, team.size()); });
-}
-
 // Hands out consecutive pieces of [0, n) to whoever asks next.
 class Pieces {
  public:

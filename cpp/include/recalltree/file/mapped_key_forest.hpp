@@ -18,7 +18,7 @@ class MappedKeyForest : public KeyForestPrediction<MappedKeyForest> {
   const MappedTree& tree() const { return tree_; }
   const MappedWeights& routers() const { return *routers_; }
   template <class Use>
-  RECALLTREE_INLINE auto with_histogram(NodeId n, Threads, Use use) const {
+  RECALLTREE_INLINE auto with_histogram(NodeId n, Use use) const {
     return use(Histogram{tree_, n, max_labels()});
   }
 

@@ -79,7 +79,7 @@ class MappedVoteStore {
     return {keys_.examples[key.place], keys_.weights[key.place]};
   }
   template <class Use>
-  void with_entries(const ActiveKey& key, Threads, Use use) const {
+  void with_entries(const ActiveKey& key, Use use) const {
     if (key.place == ActiveKey::kNoKey) return use(std::span<const KeyHistograms::Entry>());
     const auto [begin, end] = range(keys_.offsets, key.place, keys_.labels.size());
     const auto labels = keys_.labels.subspan(begin, end - begin);
@@ -88,13 +88,13 @@ class MappedVoteStore {
     });
   }
   template <class Visit>
-  void visit_frequent(Threads, Visit visit) const {
+  void visit_frequent(Visit visit) const {
     for (const ClassId label : classes_.frequent)
       if (label < n_classes() && visit(label)) return;
   }
   const MappedWeights& predictors() const { return *predictors_; }
   const MappedCells& cells() const { return *cells_; }
-  RECALLTREE_INLINE PairGuess* find_pairs(ClassId y, std::span<const AskedKey> keys, Threads,
+  RECALLTREE_INLINE PairGuess* find_pairs(ClassId y, std::span<const AskedKey> keys,
                                           PairGuess* found) const {
     const auto [begin, end] = range(pairs_.offsets, y, pairs_.keys.size());
     const VoteIndex* const index = this->index();
@@ -114,7 +114,7 @@ class MappedVoteStore {
   }
   template <class Visit>
   RECALLTREE_INLINE void visit_pairs(ClassId y, std::span<const AskedKey> keys,
-                                     std::span<const PairGuess> found, Threads, Visit visit) const {
+                                     std::span<const PairGuess> found, Visit visit) const {
     const auto [begin, end] = range(pairs_.offsets, y, pairs_.keys.size());
     with_weights(pairs_.weights, [&, begin = begin, end = end](const auto* weights) {
       for (const auto& [k, place] : found) {

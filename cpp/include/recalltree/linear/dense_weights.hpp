@@ -46,13 +46,11 @@ class DenseWeights final : public Weights {
 
   ModelId add_model() override;
   std::size_t size() const override { return models_.size(); }
-  void scores(const ModelId* models, std::size_t n, const Example& x, float* out,
-              Threads threads) const override;
+  void scores(const ModelId* models, std::size_t n, const Example& x, float* out) const override;
   void accumulate(const ModelId* models, std::size_t n, const Example& x, const float* weighted_g2,
-                  Steps& steps, double* c, Threads threads, LookupCache* found,
-                  std::size_t first) override;
+                  Steps& steps, double* c, LookupCache* found, std::size_t first) override;
   void apply(const ModelId* models, std::size_t n, const Example& x, const float* weighted_g2,
-             const Steps& steps, const float* h, const float* shrinkage, Threads threads) override;
+             const Steps& steps, const float* h, const float* shrinkage) override;
   // One model alone: after w *= kept wherever x is not zero, w += h x.
   void move(ModelId model, const Example& x, float h, float kept);
   ModelId renew(ModelId model, ModelId) override;

@@ -35,7 +35,6 @@ inline std::unique_ptr<Weights> make_weights(const LearnerConfig& config, bool b
 class LinearLearner {
  public:
   struct Workspace {
-    Threads threads = Threads::one;
     std::vector<Steps> steps;  // by part
   };
 
@@ -85,16 +84,14 @@ class LinearLearner {
     }
     for (std::size_t k = 0; k < parts.size(); ++k)
       parts[k].weights->accumulate(parts[k].models + begin, n, *parts[k].example, weighted_g2,
-                                   ws.steps[k], c, ws.threads, parts[k].found,
-                                   parts[k].first + begin);
+                                   ws.steps[k], c, parts[k].found, parts[k].first + begin);
     for (std::size_t i = 0; i < n; ++i)
       if (c[i] == 0.0) c[i] = 1.0;  // left out, but the block's arithmetic stays finite
     kernels().steps(config_.loss, p, y, t, c, h, n);
     for (std::size_t i = 0; i < n; ++i) step[i] = static_cast<float>(h[i]);
     for (std::size_t k = 0; k < parts.size(); ++k)
       parts[k].weights->apply(parts[k].models + begin, n, *parts[k].example, weighted_g2,
-                              ws.steps[k], step, parts[k].regularised ? shrinkage : no_shrinkage,
-                              ws.threads);
+                              ws.steps[k], step, parts[k].regularised ? shrinkage : no_shrinkage);
   }
 
   LearnerConfig config_;

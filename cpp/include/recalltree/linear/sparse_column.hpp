@@ -9,7 +9,6 @@
 
 #include "recalltree/base/hints.hpp"
 #include "recalltree/base/probing.hpp"
-#include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/types.hpp"
 #include "recalltree/kernels/groups.hpp"
 
@@ -62,13 +61,12 @@ struct SparseBuckets {
 // Models whose weights lie together have one owner: their lines of the cache stay with a thread.
 inline std::uint32_t neighbourhood_of(ModelId model) { return model / SparseBuckets::kNeighbours; }
 
-// Guarded by the lock while several threads learn.
 struct SparseColumn : SparseBuckets {
+  // As when columns had a lock: models with a memory budget forget when they did then.
+  static constexpr std::size_t kCountedBytes = 24;
   struct Accumulators {
     float of[kSlots];
   };
-
-  mutable SpinLock lock;
 
   static std::size_t bytes(std::size_t n_buckets) {
     return n_buckets * (sizeof(Bucket) + sizeof(Accumulators));

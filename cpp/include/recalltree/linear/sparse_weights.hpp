@@ -56,8 +56,7 @@ class SparseWeights final : public Weights {
   // Only where one thread alone adds models.
   ModelId add_model_near(ModelId neighbour) override;
   std::size_t size() const override { return models_.size(); }
-  void scores(const ModelId* models, std::size_t n, const Example& x, float* out,
-              Threads threads) const override;
+  void scores(const ModelId* models, std::size_t n, const Example& x, float* out) const override;
   void scores(const ModelId* models, std::size_t n, const Example& x, float* out,
               LookupCache& found) override;
   void scores_again(const ModelId* models, std::size_t n, const Example& x, float* out,
@@ -66,10 +65,9 @@ class SparseWeights final : public Weights {
   void score_groups(const std::vector<ExampleGroup>& groups, const ReadExample& read,
                     float* out) const override;
   void accumulate(const ModelId* models, std::size_t n, const Example& x, const float* weighted_g2,
-                  Steps& steps, double* c, Threads threads, LookupCache* found,
-                  std::size_t first) override;
+                  Steps& steps, double* c, LookupCache* found, std::size_t first) override;
   void apply(const ModelId* models, std::size_t n, const Example& x, const float* weighted_g2,
-             const Steps& steps, const float* h, const float* shrinkage, Threads threads) override;
+             const Steps& steps, const float* h, const float* shrinkage) override;
   void prepare_owners() override {
     if (new_weights_.empty()) new_weights_.resize(kOwners);
   }
@@ -111,20 +109,14 @@ class SparseWeights final : public Weights {
  private:
   struct Model {
     float bias = 0.0f, bias_accumulator = 0.0f;
-    std::atomic<std::uint32_t> n_slots{0};
-    bool retired = false;  // its slots go when their columns are next rebuilt
+    std::atomic<std::uint32_t> n_slots{0};  // several owners of features add to it
+    bool retired = false;                   // its slots go when their columns are next rebuilt
   };
 
   // Finds the columns of an example's features.
   void find_columns(const Example& x, LookupCache& found);
   void add_made(const ModelId* models, std::size_t n, const Example& x, float* out,
                 LookupCache& found, std::size_t first) const;
-  // G and r of the weights: by one thread, model by model, so that the roots of many features are
-  // taken at once; by one of several, feature by feature, each of which it locks once.
-  void accumulate_by_model(const ModelId* models, std::size_t n, const Example& x,
-                           const float* weighted_g2, Steps& steps, double* c);
-  void accumulate_by_feature(const ModelId* models, std::size_t n, const Example& x,
-                             const float* weighted_g2, Steps& steps, double* c);
   // Adds to c what the bias gains per unit of step, too.
   void accumulate_bias(const ModelId* models, std::size_t n, const float* weighted_g2, Steps& steps,
                        const float* moved, double* c);
@@ -153,7 +145,7 @@ class SparseWeights final : public Weights {
   // Free models, a bit for each, by group of neighbours.
   std::vector<std::uint8_t> free_;
   std::vector<std::size_t> free_groups_;
-  std::atomic<std::size_t> retired_slots_{0};
+  std::size_t retired_slots_ = 0;
 };
 
 }  // namespace recalltree

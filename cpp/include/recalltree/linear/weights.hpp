@@ -27,7 +27,7 @@ inline constexpr std::size_t kBlock = 16;  // models that learn together, at mos
 
 // Intermediate results that accumulate hands to apply. Reused from example to example.
 struct Steps {
-  AlignedFloats r;  // by model, then by feature; of sparse models among several threads vice versa
+  AlignedFloats r;  // by model, then by feature
   float bias_r[kBlock];
   // Sparse models: where each r goes, beginning with the first-th of what was found.
   LookupCache* found = nullptr;
@@ -71,11 +71,10 @@ class ReadWeights {
 
   virtual std::size_t size() const = 0;
   // Scores of n models on one example, biases included.
-  virtual void scores(const ModelId* models, std::size_t n, const Example& x, float* out,
-                      Threads threads = Threads::one) const = 0;
-  float score(ModelId model, const Example& x, Threads threads = Threads::one) const {
+  virtual void scores(const ModelId* models, std::size_t n, const Example& x, float* out) const = 0;
+  float score(ModelId model, const Example& x) const {
     float p;
-    scores(&model, 1, x, &p, threads);
+    scores(&model, 1, x, &p);
     return p;
   }
 
@@ -122,12 +121,12 @@ class Weights : public ReadWeights {
   // weighted_g2[i] = 0 leaves model i out. found: null or empty, or where the models are the
   // first-th and following ones.
   virtual void accumulate(const ModelId* models, std::size_t n, const Example& x,
-                          const float* weighted_g2, Steps& steps, double* c, Threads threads,
-                          LookupCache* found, std::size_t first) = 0;
+                          const float* weighted_g2, Steps& steps, double* c, LookupCache* found,
+                          std::size_t first) = 0;
   // For the models not left out: after w *= max(0, 1 - shrinkage / sqrt(G)), the step.
   virtual void apply(const ModelId* models, std::size_t n, const Example& x,
                      const float* weighted_g2, const Steps& steps, const float* h,
-                     const float* shrinkage, Threads threads) = 0;
+                     const float* shrinkage) = 0;
 
   // Threads that learn models that are theirs alone do so as one of kOwners owners. What an owner
   // makes is kept in new_weights(owner), from which prepare_owners() makes room, and which is empty

@@ -162,7 +162,7 @@ VoteShares explain_votes(const Model& model, const Rows& rows, std::size_t i,
     const auto terms = store.terms(y);
     out.bias.push_back(terms.bias);
     for (std::size_t t = 0; t < n_nodes; ++t)
-      store.forest.vote(row->node_keys[t], Threads::one, [&](ClassId label, float vote) {
+      store.forest.vote(row->node_keys[t], [&](ClassId label, float vote) {
         if (label == y) out.node_votes[c * n_nodes + t] = scales.nodes * vote;
       });
     model.visit_pairs(y, *row, [&](std::uint32_t k, std::uint32_t, float count, float weight) {

@@ -9,18 +9,16 @@
 //                          teaches is noted at its place in the mini-batch.
 //   arrange()              by the caller alone: makes what the rows need and is not there yet.
 //   apply(stage, owner)    for stages 0, 1, ..., each begun when the one before has ended. There
-//   are
-//                          always kOwners owners, shared out among the threads; each applies what
-//                          the rows noted, in their order, to the classes, keys or nodes that it
-//                          owns. It writes nothing else, and reads besides only what is not written
-//                          in this stage.
+//                          are always kOwners owners, shared out among the threads; each applies
+//                          what the rows noted, in their order, to the classes, keys or nodes that
+//                          it owns. It writes nothing else, and reads besides only what is not
+//                          written in this stage.
 //   end_mini_batch()       by the caller alone: what has no owner.
 //
 // In all of this n_examples_ is the number of examples before the mini-batch, and the classes seen
 // are those from before it until its end.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -99,7 +97,7 @@ class Learner : public Predictor {
   void learn_in_pieces(const Batch& batch, Team team, bool first_pass,
                        const std::function<std::size_t()>& begin_piece);
 
-  // Several threads learn mini-batches; otherwise all of them call learn_one at the same time.
+  // Several threads learn mini-batches; otherwise one of them learns all rows.
   virtual bool learns_mini_batches() const { return false; }
   // Returns how many rows the next mini-batch has at most; it never has more than
   // kLargestMiniBatch.

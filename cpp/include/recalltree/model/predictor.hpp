@@ -52,7 +52,7 @@ class Predictor {
   virtual void read(const Rows& rows, std::size_t i, Example& x) const = 0;
 
   virtual std::size_t n_classes() const = 0;
-  std::size_t n_classes_seen() const { return n_seen_.load(std::memory_order_acquire); }
+  std::size_t n_classes_seen() const { return n_seen_; }
   std::uint64_t n_examples() const { return n_examples_; }
   // True if rows had lists of labels.
   bool has_lists() const { return has_lists_; }
@@ -88,7 +88,7 @@ class Predictor {
 
   std::uint64_t n_examples_ = 0;
   bool has_lists_ = false;
-  std::atomic<std::size_t> n_seen_{0};
+  std::atomic<std::size_t> n_seen_{0};  // also read without the lock
   Progress progress_;
 
  private:

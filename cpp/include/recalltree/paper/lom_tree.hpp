@@ -75,10 +75,9 @@ class LOMTree final : public LOMTreePrediction<LOMTree, Learner> {
   std::vector<std::pair<std::string, std::size_t>> memory() const override;
 
  protected:
+  // Swaps change the shape of the tree: there are no mini-batches, and one thread learns all rows.
   void learn_one(const Rows& rows, std::size_t i, Labels labels, double weight,
                  Workspace& ws) override;
-  // Swaps change the shape of the tree, so that one thread learns, whatever the size of the team.
-  void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 
  private:
   // The router is the found-th of ws.routers_found.

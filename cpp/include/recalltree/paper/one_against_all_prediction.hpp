@@ -44,8 +44,7 @@ class OneAgainstAllPrediction : public Base {
     this->read(rows, i, ws.x);
     copy_order(ws.labels);
     ws.scores.resize(ws.labels.size());
-    self().predictors().scores(ws.labels.data(), ws.labels.size(), ws.x, ws.scores.data(),
-                               ws.threads);
+    self().predictors().scores(ws.labels.data(), ws.labels.size(), ws.x, ws.scores.data());
     ws.work.predictor_evaluations += ws.labels.size();
   }
 

@@ -37,7 +37,6 @@ class RecallTree final : public RecallTreePrediction<RecallTree, Learner> {
   bool learns_several_labels() const override { return true; }
   void begin_batch(const Batch& batch) override;
   void end_batch() override;
-  void learn_batch(const Batch& batch, Team team, bool first_pass) override;
 
   bool learns_mini_batches() const override;
   std::size_t begin_mini_batch() override;

@@ -227,13 +227,13 @@ class RecallTreePrediction : public Base {
     path_features(route, ws.path);
     if (ws.path.features.empty()) return;
     ws.path_scores.resize(n);
-    self().path_weights().scores(ws.labels.data(), n, ws.path, ws.path_scores.data(), ws.threads);
+    self().path_weights().scores(ws.labels.data(), n, ws.path, ws.path_scores.data());
     for (std::size_t i = 0; i < n; ++i) ws.scores[i] += ws.path_scores[i];
     if (!self().config().path_interactions) return;
     for (const NodeId node : ws.path.features)
       for (std::size_t i = 0; i < n; ++i)
         if (const ModelId model = self().interaction_model(ws.labels[i], node); model != kNoModel)
-          ws.scores[i] += self().interactions().score(model, x, ws.threads);
+          ws.scores[i] += self().interactions().score(model, x);
   }
 
  private:

@@ -12,7 +12,6 @@
 #include "recalltree/base/arena.hpp"
 #include "recalltree/base/fields.hpp"
 #include "recalltree/base/hints.hpp"
-#include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/stable_vector.hpp"
 #include "recalltree/base/types.hpp"
 #include "recalltree/voting/tagged_slots.hpp"
@@ -51,9 +50,12 @@ class ClassPairs {
     std::uint32_t key() const { return key_plus_1 - 1; }
   };
 
-  // The pairs of one class. Guarded by the lock while several threads learn.
+  // The pairs of one class.
   class Table {
    public:
+    // As when tables had a lock: models with a memory budget forget when they did then.
+    static constexpr std::size_t kCountedBytes = 24;
+
     std::size_t size() const { return size_; }
 
     // Slot of a key, or kNone.
@@ -85,8 +87,6 @@ class ClassPairs {
       for (std::uint32_t i = 0; i < capacity_; ++i)
         if (pairs()[i].key_plus_1 != 0) visit(pairs()[i], i);
     }
-
-    mutable SpinLock lock;
 
    private:
     friend class ClassPairs;

@@ -17,7 +17,6 @@
 
 #include "recalltree/base/config.hpp"
 #include "recalltree/base/fields.hpp"
-#include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/types.hpp"
 #include "recalltree/linear/linear_learner.hpp"
 #include "recalltree/paper/tree.hpp"
@@ -64,14 +63,16 @@ class NodeHistogram {
 };
 
 struct KeyNode {
-  std::atomic<NodeId> left{kNoNode}, right{kNoNode};  // made on first use
-  std::atomic<ModelId> router{kNoModel};              // made on first use
+  // As when nodes had a lock: models with a memory budget forget when they did then.
+  static constexpr std::size_t kCountedBytes = 80;
+
+  NodeId left = kNoNode, right = kNoNode;  // made on first use
+  ModelId router = kNoModel;               // made on first use
   NodeId parent = kNoNode;
   std::uint32_t tree = 0, depth = 0;
   std::uint64_t place = 1;  // in its tree: 1 at the root, 2 p and 2 p + 1 below p
   double passed = 0.0;      // weight of the examples, in growing units
   NodeHistogram histogram;  // of those for which it is a key
-  mutable SpinLock lock;    // guards the counts while several threads learn
 };
 
 // State of learning beside nodes and histograms (TreeArrays): the examples that passed each node,
@@ -101,8 +102,7 @@ class KeyForest : public KeyForestPrediction<KeyForest> {
   const NodeTree<KeyNode>& tree() const { return tree_; }
   const Weights& routers() const { return *routers_; }
   template <class Use>
-  RECALLTREE_INLINE auto with_histogram(NodeId n, Threads threads, Use use) const {
-    SpinLock::Guard guard(tree_[n].lock, threads);
+  RECALLTREE_INLINE auto with_histogram(NodeId n, Use use) const {
     return use(tree_[n].histogram);
   }
 

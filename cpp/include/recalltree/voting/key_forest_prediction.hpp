@@ -2,7 +2,7 @@
 // and what the nodes there say of the labels. Forest is the one that learns or the mapped one:
 //   tree()                             child(node, right) or kNoNode, router(node)
 //   routers()                          their weights
-//   with_histogram(node, threads, use) calls use(histogram), which has size(), total(), mass() and
+//   with_histogram(node, use)          calls use(histogram), which has size(), total(), mass() and
 //                                      visit(label, root), which returns how many labels there are
 #pragma once
 
@@ -72,9 +72,7 @@ class KeyForestPrediction : public ForestRules {
         const bool right = step.margin > 0.0f;
         const NodeId next = self().tree().child(step.node, right);
         if (next == kNoNode) break;
-        if (stops_early() &&
-            recall(step.node, decay_unit, ws.threads) > recall(next, decay_unit, ws.threads))
-          break;
+        if (stops_early() && recall(step.node, decay_unit) > recall(next, decay_unit)) break;
         const std::uint64_t place = 2 * step.place + right;
         route.push_back({next, place});
       }
@@ -87,8 +85,8 @@ class KeyForestPrediction : public ForestRules {
 
   // Calls vote(label, vote) for the labels of a node, and returns how many they were.
   template <class Vote>
-  RECALLTREE_INLINE std::size_t vote(const NodeKey& key, Threads threads, Vote vote) const {
-    return self().with_histogram(key.node, threads, [&](const auto& histogram) {
+  RECALLTREE_INLINE std::size_t vote(const NodeKey& key, Vote vote) const {
+    return self().with_histogram(key.node, [&](const auto& histogram) {
       const double total = histogram.total();
       const float scale = total > 0.0 ? static_cast<float>(key.trust / std::sqrt(total)) : 0.0f;
       return histogram.visit([&](ClassId label, float root) { vote(label, scale * root); });
@@ -102,13 +100,11 @@ class KeyForestPrediction : public ForestRules {
     ++ws.work.router_evaluations;
     const float begun = random_margin(place, tree, ws);
     const ModelId router = self().tree().router(n);
-    return router < self().routers().size()
-               ? begun + self().routers().score(router, ws.x, ws.threads)
-               : begun;
+    return router < self().routers().size() ? begun + self().routers().score(router, ws.x) : begun;
   }
-  double recall(NodeId n, double decay_unit, Threads threads) const {
+  double recall(NodeId n, double decay_unit) const {
     return self().with_histogram(
-        n, threads, [&](const auto& histogram) { return recall_bound(histogram, decay_unit); });
+        n, [&](const auto& histogram) { return recall_bound(histogram, decay_unit); });
   }
 
   // Behind the least sure router that has another side.

@@ -15,7 +15,6 @@
 
 #include "recalltree/base/arena.hpp"
 #include "recalltree/base/fields.hpp"
-#include "recalltree/base/spin_lock.hpp"
 #include "recalltree/base/stable_vector.hpp"
 #include "recalltree/base/types.hpp"
 #include "recalltree/voting/adagrad.hpp"
@@ -58,13 +57,11 @@ class KeyHistograms {
     float weight;  // that the label's predictor gives to the key
   };
 
-  // Guarded by the lock while several threads learn, but for the weight.
   struct Key {
     Entry* entries = nullptr;  // ranked
     double examples = 0.0;     // weight of the examples that had this key
     VoteWeight weight{1.0f};   // u: how much the key's vote counts
     std::uint32_t size = 0;
-    mutable SpinLock lock;
 
     std::span<const Entry> labels() const { return {entries, size}; }
   };

@@ -33,7 +33,7 @@ class OneAgainstSomePrediction : public Base {
   // The most frequent classes, as many as a histogram holds.
   std::vector<ClassId> frequent_classes() const {
     std::vector<ClassId> labels;
-    store().visit_frequent(Threads::one, [&](ClassId label) {
+    store().visit_frequent([&](ClassId label) {
       labels.push_back(label);
       return false;
     });

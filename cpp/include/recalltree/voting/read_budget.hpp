@@ -66,7 +66,7 @@ void plan_reading(const Store& store, std::size_t max_entries, VotingWorkspace& 
     ActiveKey& key = ws.keys[k];
     key.n_read = 0;
     if (key.rarity > 0.0f)
-      store.with_entries(key, ws.threads, [&](const auto& entries) {
+      store.with_entries(key, [&](const auto& entries) {
         if (entries.size() > 0) next.push_back({promise(key, entries[0].root), k});
       });
   }
@@ -75,7 +75,7 @@ void plan_reading(const Store& store, std::size_t max_entries, VotingWorkspace& 
   while (!next.empty() && left > 0) {
     ActiveKey& key = ws.keys[next.front().key];
     bool goes_on = false;
-    store.with_entries(key, ws.threads, [&](const auto& entries) {
+    store.with_entries(key, [&](const auto& entries) {
       const std::size_t end =
           end_of_block(entries, key.n_read, left, store.rules.config.max_labels);
       // Where nothing was to be read, nothing will be.

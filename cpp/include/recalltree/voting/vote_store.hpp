@@ -69,7 +69,6 @@ class VoteStore {
   struct ClassSums {
     double examples = 0.0, count = 0.0;
     float bias_accumulator = 0.0f;
-    mutable SpinLock lock;  // guards the sums while several threads learn
   };
 
   // Number of labels of all rows; models of rows with one label each do not save it.
@@ -80,7 +79,7 @@ class VoteStore {
   VotingRules rules;
   FeatureCentring centring;
   KeyHistograms histograms;
-  KeyHistograms::Key frequent;  // the key that every example has; its lock guards the counts, too
+  KeyHistograms::Key frequent;  // the key that every example has
   ClassPairs pairs;
   KeyForest forest;
   DenseWeights dense_predictors;  // empty where the weights are in the pairs
@@ -128,16 +127,15 @@ class VoteStore {
     return {key.histogram->examples, key.histogram->weight.value};
   }
   template <class Use>
-  void with_entries(const ActiveKey& key, Threads threads, Use use) const;
+  void with_entries(const ActiveKey& key, Use use) const;
   template <class Visit>
-  void visit_frequent(Threads threads, Visit visit) const;
+  void visit_frequent(Visit visit) const;
   const DenseWeights& predictors() const { return dense_predictors; }
   const Cells& cells() const { return *own_cells; }
-  PairGuess* find_pairs(ClassId y, std::span<const AskedKey> keys, Threads threads,
-                        PairGuess* found) const;
+  PairGuess* find_pairs(ClassId y, std::span<const AskedKey> keys, PairGuess* found) const;
   template <class Visit>
   void visit_pairs(ClassId y, std::span<const AskedKey> keys, std::span<const PairGuess> found,
-                   Threads threads, Visit visit) const;
+                   Visit visit) const;
   // Calls visit(key, count, weight, accumulator) for all that a class has met.
   template <class Visit>
   void visit_class(ClassId y, Visit visit) const {
@@ -170,25 +168,21 @@ class VoteStore {
 };
 
 template <class Use>
-RECALLTREE_INLINE void VoteStore::with_entries(const ActiveKey& key, Threads threads,
-                                               Use use) const {
+RECALLTREE_INLINE void VoteStore::with_entries(const ActiveKey& key, Use use) const {
   if (key.histogram == nullptr) return use(std::span<const KeyHistograms::Entry>());
-  SpinLock::Guard guard(key.histogram->lock, threads);
   use(key.histogram->labels());
 }
 
 template <class Visit>
-void VoteStore::visit_frequent(Threads threads, Visit visit) const {
-  SpinLock::Guard guard(frequent.lock, threads);
+void VoteStore::visit_frequent(Visit visit) const {
   for (const auto& entry : frequent.labels())
     if (visit(entry.label)) return;
 }
 
 // Guesses where pairs are and prefetches them; all are on their way before the first is read.
 RECALLTREE_INLINE PairGuess* VoteStore::find_pairs(ClassId y, std::span<const AskedKey> keys,
-                                                   Threads threads, PairGuess* found) const {
+                                                   PairGuess* found) const {
   const ClassPairs::Table& table = pairs[y];
-  SpinLock::Guard guard(table.lock, threads);
   // A branch on whether a class has met a key would be mispredicted often, so there is none.
   for (std::uint32_t k = 0; k < keys.size(); ++k) {
     const std::uint32_t slot = table.guess(keys[k].key);
@@ -201,10 +195,8 @@ RECALLTREE_INLINE PairGuess* VoteStore::find_pairs(ClassId y, std::span<const As
 
 template <class Visit>
 RECALLTREE_INLINE void VoteStore::visit_pairs(ClassId y, std::span<const AskedKey> keys,
-                                              std::span<const PairGuess> found, Threads threads,
-                                              Visit visit) const {
+                                              std::span<const PairGuess> found, Visit visit) const {
   const ClassPairs::Table& table = pairs[y];
-  SpinLock::Guard guard(table.lock, threads);
   for (const auto& [k, guessed] : found) {
     const std::uint32_t slot = table.find(keys[k].key, guessed);
     if (slot != ClassPairs::kNone) visit(k, slot, table[slot].count, table[slot].weight);

@@ -5,10 +5,10 @@
 //   scales(), terms(y)                    A, S and B; inverse norm and bias of a class
 //   read_dense(rows, i, ws)               dense rows as linear models see them
 //   find_key(key), counts_of(key)         the histogram of a feature
-//   with_entries(key, threads, use)       its entries, ranked
-//   visit_frequent(threads, visit)        the most frequent classes, until visit(label) is true
-//   find_pairs(y, keys, threads, found)   which of the keys a class may know, from `found` on,
-//   visit_pairs(y, keys, found, threads, visit)   and what: visit(position, slot, count, weight)
+//   with_entries(key, use)                its entries, ranked
+//   visit_frequent(visit)                 the most frequent classes, until visit(label) is true
+//   find_pairs(y, keys, found)            which of the keys a class may know, from `found` on,
+//   visit_pairs(y, keys, found, visit)    and what: visit(position, slot, count, weight)
 //   forest, predictors()                  trees that vote (KeyForestPrediction), dense predictors
 //   cells()                               dense rows: whiten, find, score; if rules.has_cells
 //   prepare_for(n)                        called before n rows are predicted
@@ -118,8 +118,8 @@ std::size_t add_votes_of_nodes(const Store& store, const LeaveOut& own, VotingWo
   {
     Votes::Adding adding(ws.votes);
     for (const NodeKey& key : ws.node_keys)
-      read += store.forest.vote(key, ws.threads,
-                                [&](ClassId label, float vote) { adding[label].nodes += vote; });
+      read +=
+          store.forest.vote(key, [&](ClassId label, float vote) { adding[label].nodes += vote; });
   }
   for (OwnLabel& label : own.labels) label.node_vote = ws.votes.of(label.label).nodes;
   ws.work.histogram_touches += read;
@@ -136,7 +136,7 @@ void add_votes_of_features(const Store& store, const LeaveOut& own, std::size_t 
     ActiveKey& key = ws.keys[k];
     if (key.n_read == 0) continue;
     const float share = S * key.pull * key.rarity;
-    store.with_entries(key, ws.threads, [&](const auto& entries) {
+    store.with_entries(key, [&](const auto& entries) {
       const std::size_t n = std::min<std::size_t>(key.n_read, entries.size());
       key.unread = n < entries.size() ? entries[n].root : 0.0f;
       ws.work.histogram_touches += n;
@@ -179,7 +179,7 @@ inline void add_near(VotingWorkspace& ws) {
 // The most frequent classes fill up where keys know too few.
 template <class Store>
 void add_frequent(const Store& store, std::size_t max_candidates, VotingWorkspace& ws) {
-  store.visit_frequent(ws.threads, [&](ClassId label) {
+  store.visit_frequent([&](ClassId label) {
     const auto voted = ws.candidates.begin() + static_cast<std::ptrdiff_t>(ws.n_voted);
     const auto is_label = [&](const Candidate& c) { return c.label == label; };
     if (std::none_of(ws.candidates.begin(), voted, is_label))
@@ -235,14 +235,13 @@ void ask_pairs(const Store& store, std::size_t n, VotingWorkspace& ws, Label lab
   ws.guess_ends.clear();
   PairGuess* next = ws.guesses.data();
   for (std::size_t i = 0; i < n; ++i) {
-    next = store.find_pairs(label(i), keys(i), ws.threads, next);
+    next = store.find_pairs(label(i), keys(i), next);
     ws.guess_ends.push_back(next);
   }
   const PairGuess* begin = ws.guesses.data();
   for (std::size_t i = 0; i < n; ++i) {
     const std::span guesses(begin, ws.guess_ends[i]);
-    use(i, keys(i),
-        [&](auto visit) { store.visit_pairs(label(i), keys(i), guesses, ws.threads, visit); });
+    use(i, keys(i), [&](auto visit) { store.visit_pairs(label(i), keys(i), guesses, visit); });
     begin = ws.guess_ends[i];
   }
   ws.work.pair_lookups += n_keys;
@@ -328,8 +327,7 @@ void score_candidates(const Store& store, std::size_t from, const LeaveOut& own,
     ws.scores[c] = 0.0f;
   }
   if (store.rules.has_dense_predictors)
-    store.predictors().scores(ws.labels.data() + from, n - from, ws.x, ws.scores.data() + from,
-                              ws.threads);
+    store.predictors().scores(ws.labels.data() + from, n - from, ws.x, ws.scores.data() + from);
   if (store.rules.has_cells)
     store.cells().score(ws.dense.x, std::span(ws.labels).subspan(from), {own.ids, own.count},
                         ws.scores.data() + from, ws.cells);
