@@ -25,8 +25,9 @@ from experiments.data.task import Task
 from experiments.experiment import Experiment
 from experiments.measured import VALIDATION_SHARE, curve_of, evaluate, learn, learn_and_test
 from experiments.methods import NAMES, make_model, named
-from experiments.report.figures import COLOURS, bars
+from experiments.report.figures import bars
 from experiments.report.section import Section, by_set, group, percent, values, with_error
+from experiments.report.text_errors import show_settings, show_text
 from experiments.search import LISTED
 from experiments.statistics import format_p, mean_and_error, n_minus_1_chi_squared
 from experiments.store import Record, Unit
@@ -154,8 +155,6 @@ HEADINGS += ("evaluations", "MB")
 TUNED_HEADINGS = ("set", "training rows", "settings", "held-out error", "test error", "recall")
 TUNED_HEADINGS += ("train µs", "predict µs", "MB")
 OURS = "one-against-some"
-#: Errors on a text are shown after this many words.
-MOMENTS = (100_000, 1_000_000, 2_000_000, 5_000_000)
 
 
 def section(records: Sequence[Record]) -> Section:
@@ -168,8 +167,9 @@ def section(records: Sequence[Record]) -> Section:
         _show_tuned(page, tuned, kinds.get(("probe",), []))
     for key, found in group(kinds.get(("progressive",), []), "set", "start").items():
         found.sort(key=lambda record: record["result"]["n_train"])
-        _show_text(page, key[0], {r["unit"]["algorithm"]: r for r in found})  # of each the longest
-        _show_settings(page, [r for r in kinds.get(("set",), []) if r["unit"]["set"] == key[0]])
+        longest = {r["unit"]["algorithm"]: r for r in found}
+        show_text(page, key[0], {a: longest[a] for a in TEXT_ALGORITHMS if a in longest})
+        show_settings(page, [r for r in kinds.get(("set",), []) if r["unit"]["set"] == key[0]])
     return page
 
 
@@ -266,109 +266,6 @@ def verdict(name: str, found: dict[tuple[Any, ...], list[Record]]) -> str:
     )
 
 
-def _show_text(page: Section, name: str, found: dict[str, Record]) -> None:
-    shown = [a for a in TEXT_ALGORITHMS if a in found]
-    lengths = {a: found[a]["result"]["n_train"] for a in shown}
-    n_train = max(lengths.values())
-    moments = [n for n in MOMENTS if n < n_train] + [n_train]
-    page.say(
-        f"""**{name}** in its own order, {n_train:,} words, each predicted just before it is
-        learned. Progressive error after this many words:"""
-    )
-    page.table(
-        ["method", *(f"{n:,}" for n in moments), "train µs", "MB"],
-        [
-            [
-                NAMES[a],
-                *(percent(error_after(n, found[a]), 2) for n in moments),
-                number(found[a]["result"]["train_microseconds"]),
-                number(found[a]["result"]["memory_bytes"] / 1e6),
-            ]
-            for a in shown
-        ],
-    )
-    page.figure(
-        f"one-against-some-{name}-{n_train}",
-        f"Progressive error on {name}, in order",
-        partial(draw_curves, found={a: found[a] for a in shown}),
-    )
-    for a, n in lengths.items():
-        if n < n_train:
-            page.say(
-                f"{NAMES[a]} learned only {n:,} words: more would take too much time or memory."
-            )
-    if "averaged-embeddings" in found:
-        result = found["averaged-embeddings"]["result"]
-        page.say(
-            f"""Averaged embeddings: a model like fastText's on the same features, with 100
-            dimensions and a hierarchical softmax, learned word by word at a constant rate
-            ({result["learning_rate"]:g}, in hindsight the best of {len(result["rates"])}). fastText
-            itself learns in batch: it counts the classes first and lowers its rate to zero. Here
-            the model is given the counts, which is an advantage, as is the choice of the rate. Its
-            time is that of a plain C program. Every tenth article is left out, as in the other
-            sections."""
-        )
-    alike = {a: found[a] for a in shown if lengths[a] == n_train}
-    if OURS in alike and len(alike) > 1:
-        page.say(_text_verdict(page, name, alike))
-
-
-def _show_settings(page: Section, records: Sequence[Record]) -> None:
-    """Say what came of a text with other settings."""
-    said = [
-        f"{NAMES[record['unit']['algorithm']]} with "
-        + ", ".join(f"{name} = {value}" for name, value in record["unit"]["parameters"].items())
-        + f": {percent(record['result']['progressive_error'], 2)}% of "
-        f"{record['result']['n_train']:,} words, "
-        f"{number(record['result']['train_microseconds'])} µs, "
-        f"{number(record['result']['memory_bytes'] / 1e6)} MB"
-        for record in sorted(records, key=lambda record: record["result"]["progressive_error"])
-    ]
-    if said:
-        page.say(
-            f"""With other settings: {"; ".join(said)}. The rate was chosen on words 12 to 15
-            million, which are not learned here. `min_gradient` = 0.1 is the Recall Tree's default;
-            the table has the paper's, 0."""
-        )
-
-
-def error_after(n: int, record: Record) -> float | None:
-    """Return the error over the first ``n`` words; None where there were fewer.
-
-    It is read off the curve: between two of its points the wrong words are evenly spread.
-
-    >>> curve = {"examples": [10, 20], "error": [0.8, 0.6]}
-    >>> record = {"result": {"n_train": 20, "progressive_error": 0.6, "curve": curve}}
-    >>> round(error_after(15, record), 4), error_after(20, record), error_after(21, record)
-    (0.6667, 0.6, None)
-    """
-    result = record["result"]
-    if n >= result["n_train"]:
-        return result["progressive_error"] if n == result["n_train"] else None
-    examples = np.array([0, *result["curve"]["examples"]])
-    wrong = examples * np.array([0.0, *result["curve"]["error"]])
-    return float(np.interp(n, examples, wrong)) / n
-
-
-def _text_verdict(page: Section, name: str, found: dict[str, Record]) -> str:
-    errors = {a: r["result"]["progressive_error"] for a, r in found.items()}
-    best = min((a for a in errors if a != OURS), key=lambda a: errors[a])
-    judged = {a: found[a]["result"]["n_judged"] for a in (OURS, best)}
-    wrong = {a: round(errors[a] * n) for a, n in judged.items()}
-    test = n_minus_1_chi_squared(wrong[OURS], judged[OURS], wrong[best], judged[best])
-    page.answer(
-        "Does it predict the next word better, the text in its own order?",
-        "yes" if errors[OURS] < errors[best] and test.p_value < 0.05 else "no",
-        f"{name}: {percent(errors[OURS], 2)}% against {percent(errors[best], 2)}% ({NAMES[best]})",
-    )
-    compared = "below" if errors[OURS] < errors[best] else "above"
-    return (
-        f"One-against-some is {compared} the best other method on {name}: "
-        f"{percent(errors[OURS], 2)}% against {percent(errors[best], 2)}% with {NAMES[best]} "
-        f"({format_p(test.p_value)}, N-1 chi-squared)."
-    )
-
-
 def draw_bars(figure: Any, groups: dict[tuple[Any, ...], dict[tuple[Any, ...], Any]]) -> None:
     """Draw one group of bars per set."""
     axes = figure.add_subplot()
@@ -378,21 +275,6 @@ def draw_bars(figure: Any, groups: dict[tuple[Any, ...], dict[tuple[Any, ...], A
     axes.set_xticks(range(len(groups)), [key[0] for key in groups])
     axes.set(ylabel="test error, %", ylim=(0, 100))
     figure.legend(loc="outside upper center", ncols=len(ALGORITHMS))
-
-
-def draw_curves(figure: Any, found: dict[str, Record]) -> None:
-    """Draw how the error so far went."""
-    axes = figure.add_subplot()
-    for i, (algorithm, record) in enumerate(found.items()):
-        curve = record["result"]["curve"]
-        axes.plot(
-            curve["examples"],
-            100 * np.array(curve["error"]),
-            color=COLOURS[i],
-            label=NAMES[algorithm],
-        )
-    axes.set(xscale="log", xlabel="words learned", ylabel="progressive error so far, %")
-    axes.legend()
 
 
 EXPERIMENT = Experiment(

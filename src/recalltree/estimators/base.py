@@ -16,14 +16,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length, check_random_state
 
 from recalltree.estimators.examples import Examples, check_labels, encode
+from recalltree.estimators.figures import Figures
 from recalltree.estimators.fitted import Fitted
-from recalltree.estimators.passes import (
-    HeldOut,
-    hold_out,
-    learn_pass,
-    progress_bar,
-    progressive_error,
-)
+from recalltree.estimators.passes import HeldOut, hold_out, learn_pass, progress_bar
 from recalltree.estimators.persistence import Persistent
 from recalltree.estimators.prediction import Predictions
 from recalltree.estimators.progressive_curve import ProgressiveCurve
@@ -50,7 +45,7 @@ _LEARNING_LOCKS: WeakKeyDictionary[Any, Lock] = WeakKeyDictionary()
 _ONE_AT_A_TIME = Lock()
 
 
-class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
+class OnlineClassifier(ClassifierMixin, Predictions, Figures, Persistent):
     """Base class of the estimators; not to be used by itself."""
 
     #: Table of its parameters, of which the command line makes options.
@@ -335,59 +330,6 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
         tags.input_tags.sparse = True
         return tags
 
-    # --- what happened ----------------------------------------------------------------------
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The labels; the position of a label is its class id and its column everywhere."""
-        return self._check_fitted().labels.classes
-
-    @property
-    def n_examples_(self) -> int:
-        """Number of examples learned so far; in every pass each counts again."""
-        return self._check_fitted().core.n_examples
-
-    @property
-    def n_classes_seen_(self) -> int:
-        """Number of classes learned so far (``classes=`` may have named more)."""
-        return self._check_fitted().core.n_classes_seen
-
-    @property
-    def progressive_error_(self) -> float:
-        """The error of predicting each example of the first pass just before learning it."""
-        return progressive_error(self._check_fitted().core)
-
-    @property
-    def progressive_curve_(self) -> NDArray[Any]:
-        """Course of ``progressive_error_``: at up to 256 moments, the error so far and recently.
-
-        An array with the fields "examples" (learned by then), "error" (so far) and "recent_error"
-        (since the moment before).
-        """
-        fitted = self._check_fitted()
-        with fitted.core.reading():
-            return fitted.curve.as_array(fitted.core)
-
-    @property
-    def memory_by_part_(self) -> dict[str, int]:
-        """Bytes that the model takes, by part; the table of labels is not counted."""
-        return self._check_fitted().core.memory_bytes()
-
-    @property
-    def memory_bytes_(self) -> int:
-        """Bytes that the model takes; the table of labels is not counted."""
-        return sum(self.memory_by_part_.values())
-
-    @property
-    def work_(self) -> dict[str, int]:
-        """Counts of the work done so far: linear evaluations, histogram touches, examples.
-
-        "pair_lookups" counts how often a class was asked what it knows of a feature, "pairs_found"
-        how often it had met it, "pairs_changed" how often that was changed:
-        `OneAgainstSomeClassifier` alone keeps such pairs.
-        """
-        return self._check_fitted().core.work
-
     def explain(
         self,
         x: Any,
@@ -414,7 +356,6 @@ class OnlineClassifier(ClassifierMixin, Predictions, Persistent):
             ``print`` shows it; ``as_dict()`` is for JSON.
         """
         return explain(self, x, k, n_features, feature_names)
-
 
 def as_limit(value: int | None) -> int:
     """Return a limit as the core takes it: 0 for None, and no more than 32 bits hold.
