@@ -10,8 +10,10 @@ from command_line import run, tensors_of, vw_rows, write_rows
 
 import recalltree
 from recalltree import OneAgainstAllClassifier, OneAgainstSomeClassifier, RecallTreeClassifier
+from recalltree.cli import predict
 from recalltree.inspection import Evaluation, find_class, summary
 from recalltree.readers import open_rows
+from recalltree.readers.batches import joined_to_predict
 
 
 @pytest.fixture(scope="module")
@@ -350,6 +352,37 @@ def test_rows_to_predict_need_no_labels_and_may_have_tags(folder):
     first, second = map(json.loads, out.splitlines())
     assert first["labels"] == ["class0"]
     assert second["tag"] == "second"
+
+
+@pytest.mark.parametrize("dense", [[], ["--dense"]])
+def test_batches_that_come_quickly_are_answered_together(folder, tmp_path, monkeypatch, dense):
+    bits = ["--bits", 8, *dense]
+    run("train", folder / "train.vw", "-m", tmp_path / "model.rt", *bits)
+    rows = (folder / "test.vw").read_text().replace("|", "1 tag|", 1)
+    command = ["predict", "-m", tmp_path / "model.rt", "-k", 3, "--json", *bits]
+    whole = run(*command, input=rows).stdout
+    sizes = []
+
+    def counted(batches):
+        sizes.append([len(batch) for batch in batches])
+        return joined_to_predict(batches)
+
+    monkeypatch.setattr("recalltree.readers.batches.joined_to_predict", counted)
+    monkeypatch.setattr(predict, "_PATIENCE", 100.0)
+    assert run(*command, "--batch-rows", 7, input=rows).stdout == whole
+    assert sizes == [[7] * 71 + [3]]
+    sizes.clear()
+    monkeypatch.setattr(predict, "_PATIENCE", -1.0)  # every batch took too long to come
+    assert run(*command, "--batch-rows", 7, input=rows).stdout == whole
+    assert sizes == [[7]] * 71 + [[3]]
+
+
+def test_rows_before_a_bad_one_are_answered(folder):
+    rows = (folder / "test.vw").read_text().splitlines(keepends=True)[:20]
+    command = ["predict", "-m", folder / "model.rt", "--batch-rows", 3]
+    answers = run(*command, input="".join(rows)).stdout
+    found = run(*command, input="".join([*rows, "1 |a:x\n", *rows]), exit_code=1)
+    assert found.stdout == answers
 
 
 def test_labels_stay_in_their_column(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
+from time import monotonic
 from typing import Any
 
 import click
@@ -70,12 +71,40 @@ def predict(
         lines = partial(_ragged_lines, answers, labels_only)
     else:
         lines = partial(_label_lines if labels_only else _pair_lines, clf, k, _OneLine())
+    from recalltree.estimators.prediction import rows_at_once
+
     n_rows = 0
     with Display(Meter(reader), quiet=quiet) as display:
-        for batch in reader:
+        for batch in _without_waiting(reader, rows_at_once(clf)):
             click.echo(lines(batch))
             n_rows += len(batch)
             display.update(n_rows)
+
+
+#: Rows that come within this many seconds are answered together, up to this many values.
+_PATIENCE = 0.05
+_MOST_VALUES = 2**24
+
+
+def _without_waiting(reader: Any, n_rows: int) -> Iterator[Any]:
+    """Yield about `n_rows` rows at a time where they come quickly: many rows share some work."""
+    from recalltree.readers.batches import joined_to_predict
+
+    held: list[Any] = []
+    began = monotonic()
+    try:
+        for batch in reader:
+            held.append(batch)
+            is_full = sum(map(len, held)) >= n_rows or sum(b.X.size for b in held) >= _MOST_VALUES
+            if is_full or monotonic() - began > _PATIENCE:
+                yield joined_to_predict(held)
+                held, began = [], monotonic()
+    except Exception:  # a bad row: those before it are answered
+        if held:
+            yield joined_to_predict(held)
+        raise
+    if held:
+        yield joined_to_predict(held)
 
 
 #: The labels of a row, the best first, and their probabilities.
@@ -128,7 +157,7 @@ def _json_lines(answers: Answers, batch: Any) -> str:
     lines = []
     for i, (labels, probabilities) in enumerate(answers(batch)):
         answer: dict[str, Any] = {"labels": labels, "probabilities": probabilities}
-        if batch.tags is not None:
+        if batch.tags is not None and batch.tags[i]:
             answer["tag"] = batch.tags[i]
         lines.append(to_json(answer))
     return "\n".join(lines)

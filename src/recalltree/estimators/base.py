@@ -357,6 +357,7 @@ class OnlineClassifier(ClassifierMixin, Predictions, Figures, Persistent):
         """
         return explain(self, x, k, n_features, feature_names)
 
+
 def as_limit(value: int | None) -> int:
     """Return a limit as the core takes it: 0 for None, and no more than 32 bits hold.
 

@@ -32,6 +32,9 @@ from recalltree.validation import (
 #: ``predict_proba`` refuses to make a dense result of more bytes than this.
 DENSE_LIMIT_BYTES = 2**30
 
+#: About how many scores go through a link at a time: they stay in the cache of a core.
+_LINKED_SCORES = 2**15
+
 #: About how many scores are held at a time: 16 MiB as float64. Every call of a core prepares its
 #: prediction again (a Recall Tree packs its nodes), which many rows must share.
 _BLOCK_SCORES = 2**21
@@ -134,7 +137,7 @@ class Predictions(metaclass=ABCMeta):
             for start, stop in self._blocks(fitted, matrix):
                 rows = slice_rows(matrix, start, stop)
                 ids, top_scores, indptr, scores = fitted.core.predict_topk(rows, k, n_threads)
-                sums = row_sum(indptr, self._link_of_rows(fitted, indptr, scores))
+                sums = self._sums_of_links(fitted, indptr, scores)
                 best = np.broadcast_to(top_scores[:, :1], top_scores.shape)
                 found = ids >= 0
                 values = self._link(fitted, top_scores[found], best[found])
@@ -269,6 +272,19 @@ class Predictions(metaclass=ABCMeta):
     ) -> NDArray[np.float64]:
         return self._link(fitted, scores, np.repeat(row_max(indptr, scores), np.diff(indptr)))
 
+    def _sums_of_links(
+        self, fitted: Fitted, indptr: NDArray[np.int64], scores: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        """Return the sum of ``_link`` over the scores of each row."""
+        n_rows = len(indptr) - 1
+        sums = np.empty(n_rows)
+        step = max(1, n_rows * _LINKED_SCORES // max(1, len(scores)))
+        for start in range(0, n_rows, step):
+            ends = indptr[start : start + step + 1]
+            links = self._link_of_rows(fitted, ends - ends[0], scores[ends[0] : ends[-1]])
+            sums[start : start + step] = row_sum(ends - ends[0], links)
+        return sums
+
     def _scores_per_row(self, core: Any) -> int:
         """Return about how many candidates a row has."""
         return core.n_classes_seen
@@ -278,9 +294,33 @@ class Predictions(metaclass=ABCMeta):
         return np.arange(len(fitted.labels))
 
     def _blocks(self, fitted: Fitted, matrix: Matrix) -> Iterator[tuple[int, int]]:
-        size = max(1, _BLOCK_SCORES // self._scores_per_row(fitted.core))
+        size = self._rows_of_block(fitted)
         for start in range(0, matrix.shape[0], size):
             yield start, min(start + size, matrix.shape[0])
+
+    def _rows_of_block(self, fitted: Fitted) -> int:
+        return max(1, _BLOCK_SCORES // self._scores_per_row(fitted.core))
+
+
+def rows_at_once(model: Predictions) -> int:
+    """Return how many rows a model gains from having at a time.
+
+    Parameters
+    ----------
+    model : estimator, or mapped model
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from recalltree import OneAgainstAllClassifier
+    >>> from recalltree.estimators.prediction import rows_at_once
+    >>> rows_at_once(OneAgainstAllClassifier().fit([[0], [1]], ["no", "yes"]))
+    1048576
+    """
+    return model._rows_of_block(model._check_fitted())
 
 
 def _csr(

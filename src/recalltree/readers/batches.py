@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +64,27 @@ def with_block(X: Any, block: NDArray[np.float32]) -> Any:
     joined = csr_matrix(hybrid(X, block))
     joined.has_canonical_format = True
     return joined
+
+
+def joined_to_predict(batches: Sequence[Batch]) -> Batch:
+    """Return the rows of several batches of a reader with their tags; labels are left out."""
+    if len(batches) == 1:
+        return batches[0]
+    tags = None
+    if any(batch.tags is not None for batch in batches):
+        none = np.array([""], dtype=object)
+        tags = np.concatenate([none.repeat(len(b)) if b.tags is None else b.tags for b in batches])
+    rows = [batch.X for batch in batches]
+    if isinstance(rows[0], np.ndarray):
+        return Batch(np.concatenate(rows), None, tags=tags)
+    sizes = np.concatenate([[0], *(np.diff(X.indptr) for X in rows)])
+    X = sparse_rows(
+        np.cumsum(sizes, dtype=rows[0].indptr.dtype),
+        np.concatenate([X.indices for X in rows]),
+        np.concatenate([X.data for X in rows]),
+        rows[0].shape[1],
+    )
+    return Batch(X, None, tags=tags)
 
 
 def objects(values: list[Any]) -> NDArray[np.object_]:
