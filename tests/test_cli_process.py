@@ -198,8 +198,9 @@ def test_whoever_reads_the_output_may_go(folder):
 def test_progress_goes_to_standard_error_as_lines_in_a_log(folder, tmp_path):
     script = f"""
 import sys
-from recalltree.cli import main, progress
-progress.LOG_SECONDS = 0.0
+from recalltree import live_line
+from recalltree.cli import main
+live_line.LOG_SECONDS = 0.0
 sys.exit(main(["train", {str(folder / "train.vw")!r}, "-m", {str(tmp_path / "m.rt")!r}]))
 """
     done = subprocess.run(
@@ -220,8 +221,9 @@ def test_a_terminal_sees_a_line_that_changes(folder, tmp_path):
 
     script = f"""
 import sys
-from recalltree.cli import main, progress
-progress.TERMINAL_SECONDS = 0.0
+from recalltree import live_line
+from recalltree.cli import main
+live_line.TERMINAL_SECONDS = 0.0
 sys.exit(main(["train", {str(folder / "train.vw")!r}, "-m", {str(tmp_path / "m.rt")!r}]))
 """
     ours, theirs = pty.openpty()

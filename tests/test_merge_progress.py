@@ -11,8 +11,7 @@ from rich.console import Console
 from test_merge import dense_rows, new, shards_of, sparse_rows
 
 import recalltree
-from recalltree import RecallTreeClassifier
-from recalltree.cli import progress
+from recalltree import RecallTreeClassifier, live_line
 from recalltree.cli.progress import Display, ShareMeter
 
 
@@ -42,8 +41,8 @@ def test_what_is_shown(monkeypatch, is_terminal):
     out = io.StringIO()
     console = Console(file=out, force_terminal=is_terminal, width=100, highlight=False)
     monkeypatch.setattr("rich.console.Console", lambda **_: console)
-    monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
-    monkeypatch.setattr(progress, "TERMINAL_SECONDS", 0.0)
+    monkeypatch.setattr(live_line, "LOG_SECONDS", 0.0)
+    monkeypatch.setattr(live_line, "TERMINAL_SECONDS", 0.0)
     meter = ShareMeter()
     meter._began -= 30.0
     with Display(meter, quiet=False) as display:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from recalltree.ray import display
+from recalltree import live_line
 from recalltree.ray.display import Display
 
 DONE = SimpleNamespace(n_rows=1000, seconds=2.0, weight=1000.0, errors=250.0)
@@ -26,7 +26,7 @@ def test_it_is_live_on_a_terminal_and_a_line_in_a_log(monkeypatch, is_terminal):
     out = io.StringIO()
     console = Console(file=out, force_terminal=is_terminal, width=100, highlight=False)
     monkeypatch.setattr("rich.console.Console", lambda **_: console)
-    monkeypatch.setattr(display, "LOG_SECONDS", 0.0)
+    monkeypatch.setattr(live_line, "LOG_SECONDS", 0.0)
     with Display(n_rows=4000, n_rounds=4, done=0, quiet=False) as shown:
         shown.begin_round(1)
         shown.learned(DONE)

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import monotonic
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
-TERMINAL_SECONDS = 0.5
-LOG_SECONDS = 10.0
+from recalltree.live_line import LiveLine
 
 
 @dataclass(frozen=True)
@@ -142,7 +137,7 @@ class ShareMeter:
         return ShareDone(share, seconds * (1 - share) / share if share else None)
 
 
-class Display:
+class Display(LiveLine):
     """Shows snapshots on standard error while the block runs.
 
     Parameters
@@ -153,38 +148,8 @@ class Display:
     """
 
     def __init__(self, meter: Meter | ShareMeter, *, quiet: bool) -> None:
-        from rich.console import Console
-
+        super().__init__(quiet=quiet)
         self._meter = meter
-        self._quiet = quiet
-        self._console = Console(stderr=True, highlight=False)
-        self._live = self._console.is_terminal and not quiet
-        self._bar: Progress | None = None
-        self._shown = monotonic()
-
-    def __enter__(self) -> Display:
-        if self._live:
-            from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-
-            self._bar = Progress(
-                SpinnerColumn(),
-                BarColumn(bar_width=16),
-                TextColumn("{task.fields[share]}{task.fields[text]}"),
-                console=self._console,
-                transient=True,
-            )
-            self._task = self._bar.add_task("", total=None, share="", text="")
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
 
     def update(self, *position: Any) -> None:
         """Show how things are, if that was not done just now.
@@ -194,20 +159,10 @@ class Display:
         *position
             As the meter's ``measure`` takes it.
         """
-        wait = TERMINAL_SECONDS if self._live else LOG_SECONDS
-        if self._quiet or monotonic() - self._shown < wait:
+        if not self.is_due():
             return
-        self._shown = monotonic()
         snapshot: Any = self._meter.measure(*position)
-        if self._bar is None:
-            self._console.print(str(snapshot), soft_wrap=True)
-            return
-        has_text = snapshot.share is None or isinstance(snapshot, ShareDone)
-        share = "" if has_text else f"{100 * snapshot.share:.0f}%  "
-        self._bar.update(
-            self._task,
-            total=None if snapshot.share is None else 1.0,
-            completed=snapshot.share or 0.0,
-            share=share,
-            text=str(snapshot),
-        )
+        text, share = str(snapshot), snapshot.share
+        if self.is_live and share is not None and isinstance(snapshot, Snapshot):
+            text = f"{100 * share:.0f}%  {text}"
+        self.show(text, share)

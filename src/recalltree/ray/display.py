@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from time import monotonic
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
-LOG_SECONDS = 10.0
+from recalltree.live_line import LiveLine
 
 
-class Display:
+class Display(LiveLine):
     """Shows on standard error how far training has come: a live line, or one now and then in logs.
 
     Parameters
@@ -26,43 +21,13 @@ class Display:
     """
 
     def __init__(self, n_rows: float, n_rounds: int, done: int, *, quiet: bool) -> None:
-        from rich.console import Console
-
-        self._console = Console(stderr=True, highlight=False)
-        self._quiet = quiet
+        super().__init__(quiet=quiet)
         self._total = n_rows
         self._n_rounds = n_rounds
         self._round = 0
         self._n_rows = done
         self._weight = self._errors = 0.0
         self._seconds = self._learned = 0.0
-        self._shown = monotonic()
-        self._bar: Progress | None = None
-        self._task: Any = None
-
-    def __enter__(self) -> Display:
-        if self._console.is_terminal and not self._quiet:
-            from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-
-            self._bar = Progress(
-                SpinnerColumn(),
-                BarColumn(bar_width=16),
-                TextColumn("{task.fields[text]}"),
-                console=self._console,
-                transient=True,
-            )
-            self._task = self._bar.add_task("", total=self._total, text=str(self))
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
 
     def __str__(self) -> str:
         parts = [f"round {self._round} of {self._n_rounds}", f"{self._n_rows:,} rows"]
@@ -87,8 +52,6 @@ class Display:
         self._show()
 
     def _show(self) -> None:
-        if self._bar is not None:
-            self._bar.update(self._task, completed=self._n_rows, text=str(self))
-        elif not self._quiet and monotonic() - self._shown >= LOG_SECONDS:
-            self._shown = monotonic()
-            self._console.print(str(self), soft_wrap=True)
+        # Tasks end seldom: on a terminal each is shown.
+        if self.is_live or self.is_due():
+            self.show(str(self), min(1.0, self._n_rows / self._total) if self._total else None)
