@@ -26,6 +26,8 @@ by experiments on `OneAgainstSomeClassifier`, which is not in the paper.
   method is better and by how much, not the levels of error.
 - **Numbers.** Errors are in per cent; ± is the standard error of the mean over seeds. Times are CPU
   time of one thread on shared machines, not all alike: compare ratios within a table.
+- **Versions.** One-against-some on `glyphs` had trees alone (`keys="trees"`) by default in version
+  0.1.0; since 0.2.0 it also has cells, which lowers its error. Each section names its version.
 - **Source.** `python -m experiments report` writes this page from `experiments/results`. Each
   section ends with its commands, which [experiments](../experiments/README.md) explains."""
 
