@@ -36,8 +36,9 @@ class FastTextOfLists(FastText):
     settings: ClassVar = {
         "lr=0.5, epoch=25": {"lr": 0.5, "epoch": 25},
         "lr=1, epoch=10, wordNgrams=2": {"lr": 1.0, "epoch": 10, "wordNgrams": 2},
+        "dim=200, lr=1, epoch=10": {"dim": 200, "lr": 1.0, "epoch": 10},
         "ova": {"loss": "ova"},
-        "ova, lr=0.5, epoch=25": {"loss": "ova", "lr": 0.5, "epoch": 25},
+        "ova, dim=50, lr=0.5, epoch=10": {"loss": "ova", "dim": 50, "lr": 0.5, "epoch": 10},
     }
 
 
@@ -120,5 +121,5 @@ PROGRAMS: dict[str, type[Peer]] = {
 SLOW = {
     ("napkinxc-br", DEFAULTS),
     ("fasttext", "ova"),
-    ("fasttext", "ova, lr=0.5, epoch=25"),
+    ("fasttext", "ova, dim=50, lr=0.5, epoch=10"),
 }

@@ -8,7 +8,8 @@ neighbouring words, at half their weight) that at least two training rows have.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.datasets import file_key
+from benchmarks.program_runs import hold_out
 
 FILES = ("labels.txt", "train.txt.zst", "test.txt.zst")
 #: The longest sequence of words that is a feature.
@@ -23,12 +25,15 @@ NGRAMS = {"subjects": 1, "subjects-bigrams": 2}
 GENERATED = "generated-labels"
 SETS = (*NGRAMS, GENERATED)
 WEIGHT_OF_PAIRS = 0.5
-HELD_OUT_EVERY = 10  # of the training rows; settings are compared on them
+FORMAT = 2  # of the cached arrays; raise it when what is stored changes
 
 
 @dataclass(frozen=True)
 class LabelSet:
     """Training and test rows of one set: float32 CSR rows and indicators of equal length.
+
+    ``words_train`` and ``words_test`` are the words alone, in their order and as often as they
+    come: CSR rows whose columns are not sorted.
 
     ``key`` names the content, as that of ``benchmarks.datasets.Dataset`` does.
     """
@@ -39,6 +44,8 @@ class LabelSet:
     Y_train: sp.csr_array
     X_test: sp.csr_array
     Y_test: sp.csr_array
+    words_train: sp.csr_array
+    words_test: sp.csr_array
 
     @property
     def n_train(self) -> int:
@@ -57,12 +64,13 @@ class LabelSet:
             Y_train=self.Y_train[:n_train],
             X_test=self.X_test[:n_test],
             Y_test=self.Y_test[:n_test],
+            words_train=self.words_train[:n_train],
+            words_test=self.words_test[:n_test],
         )
 
     def hold_out(self) -> LabelSet:
         """Return a set whose test rows are held out from the training rows: every tenth."""
-        is_held_out = np.arange(self.n_train) % HELD_OUT_EVERY == 0
-        kept, held = np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+        kept, held = hold_out(self.n_train)
         return replace(
             self,
             key=f"{self.key}-held-out",
@@ -70,6 +78,8 @@ class LabelSet:
             Y_train=self.Y_train[kept],
             X_test=self.X_train[held],
             Y_test=self.Y_train[held],
+            words_train=self.words_train[kept],
+            words_test=self.words_train[held],
         )
 
 
@@ -86,7 +96,7 @@ def load(name: str, data_dir: Path | None, cache_dir: Path) -> LabelSet:
     for source in sources:
         if not source.exists():
             raise FileNotFoundError(f"set {name!r}: no file {source} (see --data-dir)")
-    path = cache_dir / f"{file_key(name, sources)}.npz"
+    path = cache_dir / f"{file_key(f'{name}-v{FORMAT}', sources)}.npz"
     if not path.exists():
         save_arrays(_read(name, path.stem, sources), path)
     return load_arrays(path)
@@ -136,8 +146,9 @@ def generate(n_train: int = 4_000, n_test: int = 1_000) -> LabelSet:
             for word in words_of[label, random.integers(own, size=3)]:
                 X[i, word] += 1.0
     X, Y = sp.csr_array(X), sp.csr_array(Y, dtype=np.float32)
-    key = f"{GENERATED}-v1-{n_train}-{n_test}"
-    return LabelSet(GENERATED, key, X[:n_train], Y[:n_train], X[n_train:], Y[n_train:])
+    key = f"{GENERATED}-v{FORMAT}-{n_train}-{n_test}"
+    parts = (X[:n_train], Y[:n_train], X[n_train:], Y[n_train:], X[:n_train], X[n_train:])
+    return LabelSet(GENERATED, key, *parts)
 
 
 def _read(name: str, key: str, sources: list[Path]) -> LabelSet:
@@ -154,6 +165,7 @@ def _read(name: str, key: str, sources: list[Path]) -> LabelSet:
             words.fit_transform(titles) if split == "train" else words.transform(titles)
         )
         X.sort_indices()
+        parts[f"words_{split}"] = _in_order(titles, words.vocabulary_)
         if NGRAMS[name] > 1:
             is_pair = np.array([" " in word for word in words.get_feature_names_out()])
             X.data[is_pair[X.indices]] *= WEIGHT_OF_PAIRS
@@ -164,6 +176,17 @@ def _read(name: str, key: str, sources: list[Path]) -> LabelSet:
         parts[f"X_{split}"] = X
         parts[f"Y_{split}"] = sp.csr_array((ones, flat, offsets), shape=(len(lists), len(names)))
     return LabelSet(name=name, key=key, **parts)
+
+
+def _in_order(titles: Sequence[str], number: dict[str, int]) -> sp.csr_array:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    split = CountVectorizer().build_analyzer()
+    rows = [[number[word] for word in split(title) if word in number] for title in titles]
+    offsets = np.cumsum([0, *map(len, rows)])
+    flat = np.fromiter(itertools.chain.from_iterable(rows), np.int32, offsets[-1])
+    ones = np.ones(len(flat), dtype=np.float32)
+    return sp.csr_array((ones, flat, offsets), shape=(len(rows), len(number)))
 
 
 def _rows(path: Path) -> Iterator[tuple[list[str], str]]:

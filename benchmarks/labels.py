@@ -10,35 +10,35 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
-from benchmarks import datasets, label_sets, report, study
+from benchmarks import datasets, label_sets, program_runs, study
 from benchmarks.label_programs import PROGRAMS, SLOW
 from benchmarks.label_sets import LabelSet
-from benchmarks.measure import Stopwatch, Times, peak_rss
-from benchmarks.measure import run as run_command
+from benchmarks.measure import OverLimitError, Stopwatch, Times, peak_rss
 from benchmarks.peer_programs import DEFAULTS
+from benchmarks.program_runs import LINE, OURS, TIMES_AND_MEMORY, Column
 from benchmarks.weighting import WEIGHTINGS
 
-OURS = "recalltree"
 #: Parameters beside one pass in the rows' order.
 OUR_SETTINGS: dict[str, dict[str, Any]] = {
     DEFAULTS: {},
     "two passes": {"n_passes": 2, "shuffle": True},
     "three passes": {"n_passes": 3, "shuffle": True, "feature_dropout": 0.3},
 }
-LINE = ("set", "program", "weighting", "setting")
 BEST = 5  # labels are named for each row
 METRICS = {"P@1": 1, "P@3": 3, "P@5": 5, "R@5": 5, "nDCG@5": 5, "PSP@5": 5}
+COLUMNS: list[Column] = [
+    ("rows", lambda result: f"{result['n_train']:,}"),
+    *((name, lambda result, name=name: f"{100 * result['metrics'][name]:.2f}") for name in METRICS),
+    *TIMES_AND_MEMORY,
+]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,23 +57,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--parameters", type=json.loads, help="JSON object: parameters of recalltree's estimator")
     add("--cache-dir", type=Path, default=datasets.default_cache_dir())
     add("--json", type=Path, help="also write the report here, whenever there is more of it")
+    add("--resume", action="store_true", help="keep what --json has already, and add to it")
+    add("--cpu-limit", type=float, help="end a program that takes more seconds of CPU time")
+    add("--markdown", type=Path, help="also write the table here, as Markdown")
 
 
 def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Measure every program on every set, and print a table."""
-    missing = [n for n in options.programs if n in PROGRAMS and not PROGRAMS[n].is_available()]
-    if missing:
-        raise ValueError(
-            f"{', '.join(missing)} not installed: pip install 'recalltree[peers,bench]', or choose "
-            "others with --programs"
-        )
+    program_runs.require_installed(options.programs, PROGRAMS, "peers,bench")
     if options.sets is None:
         options.sets = ["subjects"] if options.data_dir else [label_sets.GENERATED]
-    results: list[dict[str, Any]] = []
+    results, described = _begun(options)
 
     def publish(*, complete: bool) -> dict[str, Any]:
         unit = "microseconds per example"
-        return study.publish(options, results, time_unit=unit, complete=complete)
+        return study.publish(options, results, time_unit=unit, complete=complete, **described)
 
     for name in options.sets:
         whole = label_sets.load(name, options.data_dir, options.cache_dir)
@@ -81,28 +79,52 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
         whole = whole.head(options.rows, options.test_rows or None)
         for program, weighting, setting, is_slow in turns(options):
             dataset = whole.head(options.slow_rows) if is_slow else whole
+            line = (name, program, weighting, setting)
+            sizes = (dataset.n_train, dataset.n_test)
+            of_ours = (options.parameters or {}) if program == OURS else {}
+            if any(_is_of(result, line, sizes, of_ours) for result in results):
+                continue
             console.log(f"{name}, {dataset.n_train} rows: {program}, {weighting}, {setting}")
             arrays = options.cache_dir / f"{dataset.key}.npz"
             if not arrays.exists():
                 label_sets.save_arrays(dataset, arrays)
-            found = measure(arrays, program, weighting, setting, options.parameters)
-            results.append(
-                {
-                    "set": name,
-                    "program": program,
-                    "weighting": weighting,
-                    "setting": setting,
-                    "n_train": dataset.n_train,
-                    "n_test": dataset.n_test,
-                    "metrics": found["metrics"],
-                    "train": Times(**found["train"]).per_example(dataset.n_train),
-                    "predict": Times(**found["predict"]).per_example(dataset.n_test),
-                    "peak_rss": found["peak_rss"],
-                }
-            )
+            try:
+                found = measure(arrays, *line[1:], of_ours, options.cpu_limit)
+                result = program_runs.result_of(line, *sizes, found)
+            except OverLimitError:
+                note = f"ended after {options.cpu_limit:.0f} s"
+                result = {**dict(zip(LINE, line, strict=True)), "note": note}
+                result |= {"n_train": dataset.n_train, "n_test": dataset.n_test}
+            results.append({**result, "parameters": of_ours})
             publish(complete=False)
-    Console(width=140).print(table(results))
+    Console(width=140).print(program_runs.table(results, COLUMNS))
+    if options.markdown:
+        options.markdown.write_text(program_runs.markdown(results, COLUMNS))
     return publish(complete=True)
+
+
+def _begun(options: argparse.Namespace) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the results of a report that is resumed, and the commands that made them."""
+    if not options.resume:
+        return [], {}
+    if options.json is None:
+        raise ValueError("--resume needs --json FILE, the report to be resumed")
+    if not options.json.exists():
+        return [], {}
+    begun = json.loads(options.json.read_text())
+    commands = [*begun.get("earlier_commands", []), begun["command"]]
+    return begun["results"], {"earlier_commands": list(dict.fromkeys(commands))}
+
+
+def _is_of(
+    result: dict[str, Any],
+    line: tuple[str, ...],
+    sizes: tuple[int, int],
+    parameters: dict[str, Any],
+) -> bool:
+    """Return true for a result of this line, these numbers of rows and these parameters."""
+    found = tuple(result[name] for name in LINE), (result["n_train"], result["n_test"])
+    return found == (line, sizes) and result["parameters"] == parameters
 
 
 def turns(options: argparse.Namespace) -> list[tuple[str, str, str, bool]]:
@@ -128,15 +150,12 @@ def measure(
     weighting: str,
     setting: str,
     parameters: dict[str, Any] | None = None,
+    cpu_limit: float | None = None,
 ) -> dict[str, Any]:
     """Train and predict in a child process."""
-    with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder) / "result.json"
-        arguments = ["--arrays", arrays.resolve(), "--program", program, "--weighting", weighting]
-        arguments += ["--setting", setting, "--parameters", json.dumps(parameters or {})]
-        run_command([sys.executable, "-m", "benchmarks.labels", *arguments, "--output", output])
-        found: dict[str, Any] = json.loads(output.read_text())
-    return found
+    more = ("--parameters", json.dumps(parameters or {}))
+    chosen = (program, weighting, setting)
+    return program_runs.in_child("benchmarks.labels", arrays, *chosen, *more, cpu_limit=cpu_limit)
 
 
 def train_and_predict(
@@ -153,7 +172,10 @@ def train_and_predict(
         )
         used = peak_rss()
     else:
-        X_train, X_test = WEIGHTINGS[weighting](dataset.X_train, dataset.X_test)
+        if PROGRAMS[program].takes_values:
+            X_train, X_test = WEIGHTINGS[weighting](dataset.X_train, dataset.X_test)
+        else:
+            X_train, X_test = dataset.words_train, dataset.words_test
         with tempfile.TemporaryDirectory() as folder:
             peer = PROGRAMS[program](Path(folder), setting)
             training = peer.train(X_train, dataset.Y_train)
@@ -201,33 +223,9 @@ def metrics(dataset: LabelSet, labels: np.ndarray) -> dict[str, float]:
     return {name: of(name, k) for name, k in METRICS.items()}
 
 
-def table(results: Sequence[dict[str, Any]]) -> Table:
-    """Return one line per set, program, weighting and setting."""
-    shown = Table()
-    for heading in LINE:
-        shown.add_column(heading, no_wrap=True)
-    for heading in ("rows", *METRICS, "train\nµs", "predict\nµs", "peak\nMB"):
-        shown.add_column(heading, justify="right")
-    for result in results:
-        shown.add_row(
-            *(result[name] for name in LINE),
-            f"{result['n_train']:,}",
-            *(f"{100 * result['metrics'][name]:.2f}" for name in METRICS),
-            report.number(result["train"]["cpu"]),
-            report.number(result["predict"]["cpu"]),
-            f"{result['peak_rss'] / 1e6:.0f}",
-        )
-    return shown
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--arrays", type=Path, required=True)
-    parser.add_argument("--program", choices=[OURS, *PROGRAMS], required=True)
-    parser.add_argument("--weighting", required=True)
-    parser.add_argument("--setting", default=DEFAULTS)
+    parser = program_runs.child_parser(__doc__)
     parser.add_argument("--parameters", type=json.loads, default={})
-    parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     dataset = label_sets.load_arrays(options.arrays)
     chosen = (options.program, options.weighting, options.setting, options.parameters)

@@ -1,8 +1,9 @@
 """Measuring a command: wall time, CPU time and peak memory of one child process.
 
 A process inherits the peak memory of the process it was started from, so commands are started by
-a small one: ``python -m benchmarks.measure COMMAND ...`` runs COMMAND and prints what it used. This
-module therefore imports nothing outside the standard library.
+a small one: ``python -m benchmarks.measure LIMIT COMMAND ...`` runs COMMAND and prints what it
+used. LIMIT is seconds of CPU time, or empty. This module therefore imports nothing outside the
+standard library.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -92,25 +94,36 @@ def peak_rss(used: resource.struct_rusage | None = None) -> int:
     return used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def run(command: Sequence[str | os.PathLike[str]]) -> Usage:
+class OverLimitError(RuntimeError):
+    """A command that used more CPU time than it was given."""
+
+
+def run(command: Sequence[str | os.PathLike[str]], cpu_limit: float | None = None) -> Usage:
     """Run a command to its end in a process of its own and return what it used.
 
-    Raises RuntimeError, with the end of its output, if the command fails.
+    Raises RuntimeError, with the end of its output, if the command fails, and OverLimitError if it
+    uses more than ``cpu_limit`` seconds of CPU time.
     """
     command = [os.fspath(part) for part in command]
-    launcher = [sys.executable, "-m", "benchmarks.measure", *command]
+    limit = "" if cpu_limit is None else str(max(1, round(cpu_limit)))
+    launcher = [sys.executable, "-m", "benchmarks.measure", limit, *command]
     environment = {**os.environ, **ONE_THREAD}
     finished = subprocess.run(
         launcher, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )
     result = json.loads(finished.stdout)
+    if result["exit_code"] == -signal.SIGXCPU:
+        raise OverLimitError(f"more than {limit} s of CPU time: {' '.join(command)}")
     if result["exit_code"] != 0:
         tail = "\n".join(result["output"].splitlines()[-15:])
         raise RuntimeError(f"exit code {result['exit_code']} of: {' '.join(command)}\n{tail}")
     return Usage(Times(**result["times"]), result["peak_rss"], result["output"])
 
 
-def _launch(command: list[str]) -> dict[str, object]:
+def _launch(limit: str, *command: str) -> dict[str, object]:
+    if limit:  # for the command and what it starts, each by itself
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), hard))
     start = time.perf_counter()
     child = subprocess.Popen(
         command,
@@ -134,4 +147,4 @@ def _launch(command: list[str]) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    json.dump(_launch(sys.argv[1:]), sys.stdout)
+    json.dump(_launch(*sys.argv[1:]), sys.stdout)

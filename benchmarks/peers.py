@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -20,17 +19,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from rich.console import Console
-from rich.table import Table
 
-from benchmarks import datasets, ours, report, study
-from benchmarks.measure import Times
-from benchmarks.measure import run as run_command
+from benchmarks import datasets, ours, program_runs, study
 from benchmarks.peer_programs import DEFAULTS, PEERS, indicator
+from benchmarks.program_runs import OURS, TIMES_AND_MEMORY, Column
 from benchmarks.weighting import OF_COUNTS, OF_DENSE, WEIGHTINGS
 
-HELD_OUT_EVERY = 10  # of the training rows; settings are compared on them
-OURS = "recalltree"
-LINE = ("set", "program", "weighting", "setting")
+ERROR: Column = ("error\n%", lambda result: f"{100 * result['error']:.2f}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,14 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Measure every program on every set, and print a table."""
-    missing = [
-        name for name in options.programs if name in PEERS and not PEERS[name].is_available()
-    ]
-    if missing:
-        raise ValueError(
-            f"{', '.join(missing)} not installed: pip install 'recalltree[peers]', or choose "
-            "others with --programs"
-        )
+    program_runs.require_installed(options.programs, PEERS, "peers")
     results: list[dict[str, Any]] = []
 
     def publish(*, complete: bool) -> dict[str, Any]:
@@ -83,23 +71,12 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
                     found = _ours(arrays, options.algorithm, options.parameters)
                 else:
                     found = measure(arrays, program, weighting, setting)
-                results.append(
-                    {
-                        "set": dataset.name,
-                        "program": program,
-                        "weighting": weighting,
-                        "setting": setting,
-                        "held_out_errors": held_out,
-                        "n_train": len(dataset.y_train),
-                        "n_test": len(dataset.y_test),
-                        "error": found["error"],
-                        "train": found["train"].per_example(len(dataset.y_train)),
-                        "predict": found["predict"].per_example(len(dataset.y_test)),
-                        "peak_rss": found["peak_rss"],
-                    }
-                )
+                line = (dataset.name, program, weighting, setting)
+                n_train, n_test = len(dataset.y_train), len(dataset.y_test)
+                found = {"held_out_errors": held_out, **found}
+                results.append(program_runs.result_of(line, n_train, n_test, found))
                 publish(complete=False)
-    Console(width=120).print(table(results))
+    Console(width=120).print(program_runs.table(results, [ERROR, *TIMES_AND_MEMORY]))
     return publish(complete=True)
 
 
@@ -144,8 +121,7 @@ def errors_held_out(arrays: Path, program: str, weighting: str) -> dict[str, flo
 
 def hold_out(dataset: datasets.Dataset) -> datasets.Dataset:
     """Return a set whose test rows are held out from the training rows: every tenth."""
-    is_held_out = np.arange(len(dataset.y_train)) % HELD_OUT_EVERY == 0
-    kept, held = np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+    kept, held = program_runs.hold_out(len(dataset.y_train))
     return replace(
         dataset,
         key=f"{dataset.key}-held-out",
@@ -160,13 +136,8 @@ def measure(
     arrays: Path, program: str, weighting: str, setting: str = DEFAULTS, *, held_out: bool = False
 ) -> dict[str, Any]:
     """Train and predict in a child process: the test rows, or held-out training rows."""
-    with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder) / "result.json"
-        arguments = ["--arrays", arrays.resolve(), "--program", program, "--weighting", weighting]
-        arguments += ["--setting", setting, *(["--held-out"] if held_out else [])]
-        run_command([sys.executable, "-m", "benchmarks.peers", *arguments, "--output", output])
-        found = json.loads(output.read_text())
-    return {**found, "train": Times(**found["train"]), "predict": Times(**found["predict"])}
+    more = ["--held-out"] if held_out else []
+    return program_runs.in_child("benchmarks.peers", arrays, program, weighting, setting, *more)
 
 
 def _ours(arrays: Path, algorithm: str, parameters: dict[str, Any] | None) -> dict[str, Any]:
@@ -191,32 +162,9 @@ def train_and_predict(
     }
 
 
-def table(results: Sequence[dict[str, Any]]) -> Table:
-    """Return one line per set, program, weighting and setting."""
-    shown = Table()
-    for heading in LINE:
-        shown.add_column(heading, no_wrap=True)
-    for heading in ("error\n%", "train\nµs", "predict\nµs", "peak\nMB"):
-        shown.add_column(heading, justify="right")
-    for result in results:
-        shown.add_row(
-            *(result[name] for name in LINE),
-            f"{100 * result['error']:.2f}",
-            report.number(result["train"]["cpu"]),
-            report.number(result["predict"]["cpu"]),
-            f"{result['peak_rss'] / 1e6:.0f}",
-        )
-    return shown
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--arrays", type=Path, required=True)
-    parser.add_argument("--program", choices=PEERS, required=True)
-    parser.add_argument("--weighting", choices=WEIGHTINGS, required=True)
-    parser.add_argument("--setting", default=DEFAULTS)
+    parser = program_runs.child_parser(__doc__)
     parser.add_argument("--held-out", action="store_true")
-    parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     dataset = datasets.load_arrays(options.arrays)
     found = train_and_predict(

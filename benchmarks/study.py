@@ -68,9 +68,10 @@ def canonical_command(options: argparse.Namespace) -> str:
     """Return the command that repeats the run, without the places of one machine."""
     words = ["python", "-m", "benchmarks", options.command]
     for name, value in vars(options).items():
-        if name == "command" or value is None:
+        if name == "command" or value is None or value is False:
             continue
         values = value if isinstance(value, list) else [PLACES.get(name, value)]
+        values = [] if value is True else values
         texts = [json.dumps(v) if isinstance(v, dict) else str(v) for v in values]
         words += [f"--{name.replace('_', '-')}", *texts]
     return shlex.join(words)
