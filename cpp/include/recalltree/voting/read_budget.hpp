@@ -23,24 +23,31 @@ template <class Entries>
 std::size_t end_of_block(const Entries& entries, std::size_t n, std::size_t left,
                          std::size_t max_labels) {
   const std::size_t size = entries.size();
-  // The first from `begin` on that is not larger, and the first that is smaller.
-  const auto first = [&](std::size_t begin, std::size_t end, float root, bool smaller) {
+  const auto skip = [&](std::size_t begin, std::size_t end, auto is_before) {
     while (begin < end) {
       const std::size_t middle = begin + (end - begin) / 2;
-      const float found = entries[middle].root;
-      if (smaller ? found >= root : found > root)
+      if (is_before(entries[middle].root))
         begin = middle + 1;
       else
         end = middle;
     }
     return begin;
   };
+  const auto first_not_larger = [&](std::size_t begin, std::size_t end, float root) {
+    return skip(begin, end, [root](float found) { return found > root; });
+  };
+  // Equal entries are most often few, the labels of one example, and next to each other in memory.
+  const auto first_smaller = [&](std::size_t begin, float root) {
+    std::size_t step = 1;
+    while (begin + step < size && entries[begin + step].root >= root) begin += step, step *= 2;
+    return skip(begin, std::min(begin + step, size), [root](float found) { return found >= root; });
+  };
   std::size_t end = std::min(n + kReadTogether, size);
   if (end == n) return n;
   const float last = entries[end - 1].root;
-  if (end < size && entries[end].root == last) end = first(end, size, last, true);
-  if (end == size && size >= max_labels) end = first(n, end, last, false);
-  if (end - n > left) end = first(n, n + left, entries[n + left].root, false);
+  if (end < size && entries[end].root == last) end = first_smaller(end, last);
+  if (end == size && size >= max_labels) end = first_not_larger(n, end, last);
+  if (end - n > left) end = first_not_larger(n, n + left, entries[n + left].root);
   return end;
 }
 
