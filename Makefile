@@ -195,7 +195,7 @@ FUZZ_TARGETS := $(patsubst cpp/fuzz/corpus/%,%,$(wildcard cpp/fuzz/corpus/*))
 fuzz: $(VENV)/.tools build/.exists
 	$(CMAKE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -S . -B build/fuzz \
 	  -DRECALLTREE_FUZZ=ON -DCMAKE_CXX_COMPILER=clang++ > build/fuzz.log || { cat build/fuzz.log; exit 1; }
-	$(CMAKE) --build build/fuzz
+	$(CMAKE) --build build/fuzz --target $(addprefix fuzz_,$(FUZZ_TARGETS))
 	@set -e; for target in $(FUZZ_TARGETS); do \
 	  echo "fuzz $$target: $(FUZZ_SECONDS) seconds"; mkdir -p build/fuzz/new/$$target; \
 	  build/fuzz/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=2048 \

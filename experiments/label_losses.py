@@ -1,6 +1,7 @@
-"""Losses of several labels per row, over the candidates of one-against-some, in the reference.
+"""Losses of several labels per row, over the candidates of one-against-some, in NumPy.
 
-Each is the gradient of a row's loss with respect to its candidates' scores.
+Each is the gradient of a row's loss with respect to its candidates' scores. The reference learns
+with them; ``core_losses`` has the same for the core, which is compiled with it.
 """
 
 from __future__ import annotations
@@ -53,6 +54,10 @@ LOSSES: dict[str, Loss] = {
     "find one": find_one,
     "logistic": logistic,
 }
+
+
+#: How long the steps of a row with n labels are, where rows have m of them; the estimator's first.
+STEPS = ("sqrt(n) / m", "1", "0.7", "0.5", "0.5, several labels 0.75", "1, several labels 0.5")
 
 
 class WithLoss(OneAgainstSomeReference):

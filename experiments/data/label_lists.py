@@ -45,6 +45,18 @@ class ListsTask:
 
         return ListsTask(*part(learned), *part(held_out))
 
+    def hold_out(self, n: int, seed: int) -> ListsTask:
+        """Return training rows in their order, and others to test with: n, at most a fifth."""
+        n = min(n, len(self.y) // 5)
+        is_held_out = np.zeros(len(self.y), dtype=bool)
+        is_held_out[np.random.default_rng(seed).choice(len(self.y), size=n, replace=False)] = True
+
+        def part(numbers: np.ndarray) -> tuple[Any, Lists]:
+            return self.X[numbers], [self.y[i] for i in numbers.tolist()]
+
+        learned, held_out = np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+        return ListsTask(*part(learned), *part(held_out))
+
 
 @lru_cache(maxsize=1)  # units come set by set
 def load_lists(name: str, places: Places, rows: int | None, test_rows: int | None) -> ListsTask:

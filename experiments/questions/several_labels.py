@@ -1,7 +1,8 @@
-"""Several labels per row: which loss, and are the probabilities as frequent as they say?
+"""Several labels per row: which loss and steps, and are probabilities as frequent as they say?
 
-Losses are compared with the plain reference, on training rows of some labels that were held out.
-Probabilities are those of the estimator, on test rows.
+Losses and steps are compared on training rows that were held out, in the core, which is compiled
+with them; of generated rows in the plain reference. Probabilities are those of the estimator, on
+test rows.
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.preprocessing import MultiLabelBinarizer
 
+from experiments import core_variant
 from experiments.bench import Bench
 from experiments.budget import Budget
 from experiments.data.label_lists import ListsTask, load_lists
 from experiments.experiment import Experiment
-from experiments.label_losses import LOSSES, WithLoss
+from experiments.label_losses import LOSSES, STEPS, WithLoss
 from experiments.report.figures import look
-from experiments.report.section import Section, by_set, group, percent, values, with_error
+from experiments.report.section import Section, by_set, group, percent, values
 from experiments.statistics import mean_and_error
 from experiments.store import Record, Unit
 from recalltree import OneAgainstSomeClassifier
@@ -26,29 +29,38 @@ from recalltree.metrics import precision_at_k, recall_at_k
 
 SETS: tuple[str, ...] = ("subjects",)
 ESTIMATOR = "estimator"
-#: The reference is slow: it learns rows of this many labels, and this many of them.
+#: Sets that the reference learns: rows of this many labels, and this many of them. It is slow.
+OF_REFERENCE = ("topics",)
 N_LABELS, N_ROWS, N_HELD_OUT = 200, 1_000, 500
+#: Of the others so many training rows are held out, at most a fifth.
+N_HELD_OUT_OF_CORE = 40_000
+DEFAULT_LOSS, DEFAULT_STEPS = "shared by roots", STEPS[0]
 N_BINS = 15
 METRICS = ("P@1", "P@3", "P@5", "R@5")
 
 
 def units(budget: Budget) -> Iterator[Unit]:
-    """Yield the estimator, and every loss with the reference."""
+    """Yield the estimator, every loss with the usual steps, and other steps with its loss."""
     for name in budget.sets_or(SETS):
+        yield {"set": name, **budget.size, "loss": ESTIMATOR, "seed": 0}
         for seed in range(budget.seeds):
-            for loss in (ESTIMATOR, *LOSSES):
-                if loss != ESTIMATOR or seed == 0:
-                    yield {"set": name, **budget.size, "loss": loss, "seed": seed}
+            for loss in LOSSES:
+                yield {"set": name, **budget.size, "loss": loss, "seed": seed}
+            for steps in () if name in OF_REFERENCE else STEPS[1:]:
+                found = {"set": name, **budget.size, "loss": DEFAULT_LOSS}
+                yield {**found, "steps": steps, "seed": seed}
 
 
 def run(unit: Unit, bench: Bench) -> dict[str, Any]:
     """Learn once and test."""
     task = load_lists(unit["set"], bench.places, unit["rows"], unit["test_rows"])
-    if unit["loss"] == ESTIMATOR:
+    loss, seed = unit["loss"], unit["seed"]
+    if loss == ESTIMATOR:
         return _by_estimator(task)
-    return _by_reference(
-        task.of_labels(N_LABELS, N_ROWS, N_HELD_OUT, unit["seed"]), unit["loss"], unit["seed"]
-    )
+    if unit["set"] in OF_REFERENCE:
+        return _by_reference(task.of_labels(N_LABELS, N_ROWS, N_HELD_OUT, seed), loss, seed)
+    steps = unit.get("steps", DEFAULT_STEPS)
+    return _by_core(task.hold_out(N_HELD_OUT_OF_CORE, seed), loss, steps)
 
 
 def _by_estimator(task: ListsTask) -> dict[str, Any]:
@@ -85,6 +97,21 @@ def _by_reference(task: ListsTask, loss: str, seed: int) -> dict[str, Any]:
     }
 
 
+def _by_core(task: ListsTask, loss: str, steps: str) -> dict[str, Any]:
+    labels = MultiLabelBinarizer(sparse_output=True).fit(task.y + task.y_test)
+    Y, Y_test = labels.transform(task.y).tocsr(), labels.transform(task.y_test).tocsr()
+    found = core_variant.learn(core_variant.build(), task.X, Y, task.X_test, loss, steps)
+    rows = np.repeat(np.arange(Y_test.shape[0]), np.diff(found["indptr"]))
+    true = np.asarray(Y_test[rows, found["columns"]]).ravel() > 0
+    lists = [row.tolist() for row in np.split(Y_test.indices, Y_test.indptr[1:-1])]
+    return {
+        "n_train": len(task.y),
+        "n_test": len(task.y_test),
+        **metrics(lists, found["best"]),
+        **reliability(found["said"], true),
+    }
+
+
 def metrics(y: Any, answers: np.ndarray) -> dict[str, float]:
     """Return precision and recall at k."""
     k = answers.shape[1]
@@ -118,48 +145,89 @@ def section(records: Sequence[Record]) -> Section:
     """Return the section."""
     page = Section()
     page.say(
-        f"""Rows are titles, labels are subjects. Losses were compared with the plain reference, on
-        rows of {N_LABELS} labels drawn at random from the training rows; other rows of the same
-        labels were held out. *Calibration error*: how far the marginal probabilities of all
-        candidates are from the shares of them that are labels, in {N_BINS} bins, on average."""
+        f"""Rows are titles, labels are subjects. Losses and steps were compared in one pass over
+        training rows, on others of them that were held out, drawn for each seed. In brackets: the
+        difference to the first line, per seed on the same rows, and its standard error.
+        *Calibration error*: how far the marginal probabilities of all candidates are from the
+        shares of them that are labels, in {N_BINS} bins, on average; every loss has them from the
+        softmax of its scores."""
     )
     for (name, *_), found in by_set(records).items():
         cells = group(found, "loss")
-        rows = [[loss, *_cells(cells[(loss,)])] for loss in LOSSES if (loss,) in cells]
-        if rows:
-            first = cells.get(("shared by roots",), found)
-            page.say(
-                f"**{name}**, losses: {first[0]['result']['n_train']:,} rows learned, "
-                f"{first[0]['result']['n_test']:,} held out, {len(first)} seeds."
-            )
-            page.table(["loss", *(f"{m}, %" for m in METRICS), "calibration error, %"], rows)
+        _compare(page, name, "loss", _of_losses(found))
+        _compare(page, name, "steps", _of_steps(found))
         if (ESTIMATOR,) in cells:
             (record,) = cells[(ESTIMATOR,)]
-            result = record["result"]
-            page.say(
-                f"**{name}**, the estimator with its defaults, {result['n_train']:,} rows learned "
-                f"in one pass, {result['n_test']:,} test rows: "
-                + ", ".join(f"{m} {percent(result[m])}%" for m in METRICS)
-                + f"; calibration error {percent(result['calibration_error'], 2)}%."
-            )
-            page.figure(
-                f"several-labels-{name}-{result['n_train']}",
-                f"Marginal probabilities on {name}, and how often they are right",
-                partial(draw, result=result),
-            )
-            page.answer(
-                "Are marginal probabilities of labels calibrated?",
-                "yes" if result["calibration_error"] < 0.01 else "in part",
-                f"{name}: expected calibration error {percent(result['calibration_error'], 2)}%",
-            )
+            _say_how_reliable(page, name, record["result"])
     return page
 
 
-def _cells(found: Sequence[Record]) -> list[str]:
-    return [
-        *(with_error(mean_and_error(values(found, metric))) for metric in METRICS),
-        with_error(mean_and_error(values(found, "calibration_error")), digits=2),
+def _of_losses(found: Sequence[Record]) -> dict[str, list[Record]]:
+    cells = group([record for record in found if "steps" not in record["unit"]], "loss")
+    order = [DEFAULT_LOSS, *(loss for loss in LOSSES if loss != DEFAULT_LOSS)]
+    return {loss: list(cells[(loss,)]) for loss in order if (loss,) in cells}
+
+
+def _of_steps(found: Sequence[Record]) -> dict[str, list[Record]]:
+    of_loss = [record for record in found if record["unit"]["loss"] == DEFAULT_LOSS]
+    cells: dict[str, list[Record]] = {}
+    for steps in STEPS:
+        chosen = [r for r in of_loss if r["unit"].get("steps", DEFAULT_STEPS) == steps]
+        if chosen:
+            cells[steps] = chosen
+    return cells
+
+
+def _compare(page: Section, name: str, what: str, cells: dict[str, list[Record]]) -> None:
+    if len(cells) < 2:
+        return
+    first = next(iter(cells.values()))
+    page.say(
+        f"**{name}**, {what}: {first[0]['result']['n_train']:,} rows learned, "
+        f"{first[0]['result']['n_test']:,} held out, {len(first)} seeds."
+    )
+    names = (*METRICS, "calibration_error")
+    rows = [
+        [line, *(_cell(first, found, metric, found is first) for metric in names)]
+        for line, found in cells.items()
     ]
+    page.table([what, *(f"{m}, %" for m in METRICS), "calibration error, %"], rows)
+
+
+def _cell(first: Sequence[Record], found: Sequence[Record], metric: str, is_first: bool) -> str:
+    """Return a mean, and its difference to the first line over the seeds that both have."""
+    digits = 2
+    text = percent(mean_and_error(values(found, metric))[0], digits)
+    seeds = {record["unit"]["seed"]: record["result"][metric] for record in first}
+    paired = [
+        record["result"][metric] - seeds[record["unit"]["seed"]]
+        for record in found
+        if record["unit"]["seed"] in seeds
+    ]
+    if is_first or not paired:
+        return text
+    mean, error = mean_and_error(paired)
+    within = f" ± {100 * error:.2f}" if len(paired) > 1 else ""
+    return f"{text} ({100 * mean:+.2f}{within})"
+
+
+def _say_how_reliable(page: Section, name: str, result: dict[str, Any]) -> None:
+    page.say(
+        f"**{name}**, the estimator with its defaults, {result['n_train']:,} rows learned "
+        f"in one pass, {result['n_test']:,} test rows: "
+        + ", ".join(f"{m} {percent(result[m])}%" for m in METRICS)
+        + f"; calibration error {percent(result['calibration_error'], 2)}%."
+    )
+    page.figure(
+        f"several-labels-{name}-{result['n_train']}",
+        f"Marginal probabilities on {name}, and how often they are right",
+        partial(draw, result=result),
+    )
+    page.answer(
+        "Are marginal probabilities of labels calibrated?",
+        "yes" if result["calibration_error"] < 0.01 else "in part",
+        f"{name}: expected calibration error {percent(result['calibration_error'], 2)}%",
+    )
 
 
 def draw(figure: Any, result: dict[str, Any]) -> None:
@@ -176,8 +244,8 @@ def draw(figure: Any, result: dict[str, Any]) -> None:
 EXPERIMENT = Experiment(
     name="several-labels",
     title="Several labels per row",
-    question="Which loss serves precision and recall at k, and are marginal probabilities as "
-    "frequent as they say?",
+    question="Which loss and steps serve precision and recall at k, and are marginal probabilities "
+    "as frequent as they say?",
     sets=SETS,
     units=units,
     run=run,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "recalltree/voting/label_loss.hpp"
+
 namespace recalltree {
 namespace {
 
@@ -57,7 +59,7 @@ double VoteStore::share_of_step(Labels labels, bool is_new) const {
   const std::uint64_t n_labels = n_labels_ + (is_new ? labels.size() : 0);
   if (n_labels <= n_rows && labels.size() <= 1) return 1.0;
   const double mean = static_cast<double>(n_labels) / static_cast<double>(n_rows);
-  return std::sqrt(std::max<double>(1.0, labels.size())) / std::max(1.0, mean);
+  return recalltree::share_of_step(labels.size(), mean);
 }
 
 void VoteStore::rebase_unit() {

@@ -59,4 +59,9 @@ inline void label_loss_gradients(std::span<const float> scores, std::span<const 
   }
 }
 
+// Length of a row's steps: sqrt(n) / m, where it has n labels and rows have m on average.
+inline double share_of_step(std::size_t n_labels, double mean) {
+  return std::sqrt(std::max(1.0, static_cast<double>(n_labels))) / std::max(1.0, mean);
+}
+
 }  // namespace recalltree

@@ -95,8 +95,7 @@ class VoteStore {
   // Counts an example whose labels have been counted. Returns how many entries of a histogram were
   // touched.
   std::size_t count_example(Labels labels, const std::vector<OwnCount>& of_labels, double counted);
-  // Length of a row's steps: sqrt(n) / m, where it has n labels and rows have m on average.
-  // It is 1, exactly, while every row has one label.
+  // Length of a row's steps: 1, exactly, while every row has one label.
   double share_of_step(Labels labels, bool is_new) const;
   // Rewrites all counts in a new unit, before the old one becomes too large for the numbers.
   void rebase_unit();
