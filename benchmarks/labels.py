@@ -59,7 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--json", type=Path, help="also write the report here, whenever there is more of it")
     add("--resume", action="store_true", help="keep what --json has already, and add to it")
     add("--cpu-limit", type=float, help="end a program that takes more seconds of CPU time")
-    add("--markdown", type=Path, help="also write the table here, as Markdown")
 
 
 def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
@@ -98,8 +97,6 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
             results.append({**result, "parameters": of_ours})
             publish(complete=False)
     Console(width=140).print(program_runs.table(results, COLUMNS))
-    if options.markdown:
-        options.markdown.write_text(program_runs.markdown(results, COLUMNS))
     return publish(complete=True)
 
 

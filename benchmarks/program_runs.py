@@ -110,17 +110,3 @@ def table(results: Sequence[dict[str, Any]], columns: Sequence[Column]) -> Table
         else:
             shown.add_row(*line, *(cell(result) for _, cell in columns))
     return shown
-
-
-def markdown(results: Sequence[dict[str, Any]], columns: Sequence[Column]) -> str:
-    """Return the same lines as a table in Markdown."""
-    headings = [*LINE, *(heading.replace("\n", ", ") for heading, _ in columns)]
-    lines = [headings, ["---"] * len(headings)]
-    for result in results:
-        cells = (
-            [result["note"], *[""] * (len(columns) - 1)]
-            if "note" in result
-            else [cell(result) for _, cell in columns]
-        )
-        lines.append([*(result[name] for name in LINE), *cells])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -29,6 +29,8 @@ OF_VOWPAL = {
     "lom-tree": "Vowpal Wabbit, `--log_multi`",
     "one-against-all": "Vowpal Wabbit, `--oaa`",
 }
+#: Sets with pairs of neighbouring words beside words.
+BIGRAMS = "-bigrams"
 PROGRAMS = {
     "pecos": "PECOS",
     "omikuji": "omikuji",
@@ -139,7 +141,9 @@ def _ours(run: list[Method], runs: Iterable[list[Method]]) -> tuple[float, float
 
 def _read(file: str, name: str, n_train: int) -> Iterator[Method]:
     for result in json.loads((RESULTS / f"{file}.json").read_text())["results"]:
-        if result.get("set") == name and result["n_train"] == n_train:
+        if "note" in result:  # the program was ended
+            continue
+        if result.get("set") in (name, name + BIGRAMS) and result["n_train"] == n_train:
             if "algorithm" in result:
                 yield from _beside_vowpal(result)
             elif "program" in result:
@@ -176,6 +180,8 @@ def _of_program(result: dict[str, Any]) -> Iterator[Method]:
     else:
         shown = PROGRAMS.get(program, program)
         shown += "" if setting == "defaults" else f", `{setting}`"
+    if result["set"].endswith(BIGRAMS):
+        shown += ", pairs of words"
     scores = result["metrics"] if "metrics" in result else {"error": result["error"]}
     answers = result["answers"]["1"]["times"] if "answers" in result else result["predict"]
     yield Method(
