@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ HEADERS = Path(__file__).parent / "core_losses"
 FOLDER = ROOT / "build" / "core-losses"
 
 
+@cache
 def build() -> Path:
     """Compile the variant, as far as something has changed, and return the module's file."""
     FOLDER.mkdir(parents=True, exist_ok=True)

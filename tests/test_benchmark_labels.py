@@ -65,7 +65,7 @@ def test_other_parameters_are_another_result():
 
 def test_to_resume_needs_a_report(tmp_path):
     with pytest.raises(SystemExit, match="--resume needs --json FILE"):
-        command_line.main(["labels", "--resume", "--cache-dir", str(tmp_path)])
+        command_line.main(["labels", "--resume", "--cache-dir", str(tmp_path), *QUICK])
 
 
 def test_a_program_that_takes_too_long_is_ended_and_says_so(monkeypatch, tmp_path, capsys):

@@ -36,6 +36,8 @@ N_LABELS, N_ROWS, N_HELD_OUT = 200, 1_000, 500
 N_HELD_OUT_OF_CORE = 40_000
 DEFAULT_LOSS, DEFAULT_STEPS = "shared by roots", STEPS[0]
 N_BINS = 15
+#: Held-out rows are divided into so many blocks.
+N_BLOCKS = 20
 METRICS = ("P@1", "P@3", "P@5", "R@5")
 
 
@@ -108,8 +110,18 @@ def _by_core(task: ListsTask, loss: str, steps: str) -> dict[str, Any]:
         "n_train": len(task.y),
         "n_test": len(task.y_test),
         **metrics(lists, found["best"]),
+        "blocks": _by_blocks(lists, found["best"]),
         **reliability(found["said"], true),
     }
+
+
+def _by_blocks(lists: Sequence[Any], best: np.ndarray) -> dict[str, list[float]]:
+    """Return metrics of blocks of rows, by which the error of a difference is known."""
+    blocks = [
+        metrics([lists[i] for i in rows], best[rows])
+        for rows in np.array_split(np.arange(len(lists)), N_BLOCKS)
+    ]
+    return {name: [block[name] for block in blocks] for name in METRICS}
 
 
 def metrics(y: Any, answers: np.ndarray) -> dict[str, float]:
@@ -147,7 +159,8 @@ def section(records: Sequence[Record]) -> Section:
     page.say(
         f"""Rows are titles, labels are subjects. Losses and steps were compared in one pass over
         training rows, on others of them that were held out, drawn for each seed. In brackets: the
-        difference to the first line, per seed on the same rows, and its standard error.
+        difference to the first line on the same rows, and its standard error over {N_BLOCKS} blocks
+        of rows of each seed.
         *Calibration error*: how far the marginal probabilities of all candidates are from the
         shares of them that are labels, in {N_BINS} bins, on average; every loss has them from the
         softmax of its scores."""
@@ -195,20 +208,26 @@ def _compare(page: Section, name: str, what: str, cells: dict[str, list[Record]]
 
 
 def _cell(first: Sequence[Record], found: Sequence[Record], metric: str, is_first: bool) -> str:
-    """Return a mean, and its difference to the first line over the seeds that both have."""
-    digits = 2
-    text = percent(mean_and_error(values(found, metric))[0], digits)
-    seeds = {record["unit"]["seed"]: record["result"][metric] for record in first}
+    """Return a mean, and its difference to the first line on the rows that both were tested on."""
+    text = percent(mean_and_error(values(found, metric))[0], 2)
+    seeds = {record["unit"]["seed"]: record["result"] for record in first}
     paired = [
-        record["result"][metric] - seeds[record["unit"]["seed"]]
+        other - one
         for record in found
-        if record["unit"]["seed"] in seeds
+        for one, other in zip(
+            _parts(seeds.get(record["unit"]["seed"]), metric),
+            _parts(record["result"], metric),
+            strict=False,
+        )
     ]
-    if is_first or not paired:
+    if is_first or len(paired) < 2:
         return text
     mean, error = mean_and_error(paired)
-    within = f" ± {100 * error:.2f}" if len(paired) > 1 else ""
-    return f"{text} ({100 * mean:+.2f}{within})"
+    return f"{text} ({100 * mean:+.2f} ± {100 * (error or 0.0):.2f})"
+
+
+def _parts(result: dict[str, Any] | None, metric: str) -> list[float]:
+    return [] if result is None else result.get("blocks", {}).get(metric, [])
 
 
 def _say_how_reliable(page: Section, name: str, result: dict[str, Any]) -> None:
