@@ -114,3 +114,11 @@ def test_the_best_weighting_of_a_program_counts_and_samples_do_not(folder):
     sample = result("pecos", 1.0, n_train=5, error=0.1)
     written(folder, "one", [result("recalltree", 10.0), result("pecos", 20.0), better, sample])
     assert found()["PECOS"].error == 30.0
+
+
+def test_pairs_of_words_are_a_method_of_their_own_and_an_ended_program_is_none(folder):
+    pairs = result("recalltree", 20.0, set="rows-bigrams", error=0.4)
+    ended = {"set": "rows", "program": "pecos", "note": "ended after 9 s", "n_train": 10}
+    written(folder, "one", [result("recalltree", 10.0), pairs, ended])
+    assert set(found()) == {stored.OURS, f"{stored.OURS}, pairs of words"}
+    assert found()[f"{stored.OURS}, pairs of words"].times_predict == 2.0
