@@ -85,8 +85,8 @@ class OneAgainstSomeClassifier(OneAgainstSomeRules, ListClassifier):
         Rows with an empty list of labels: skip them, or learn that all candidates are wrong. Learn
         them if they are known to have no label, not if their labels are unknown.
     learning_rate : float, default=1.0
-        Size of the steps. Rates adapt to each feature, so 1 suits most data; 0.5 is better for very
-        noisy labels, such as the next word of a text.
+        Size of the steps. Rates adapt to each feature, so 1 suits most data. For very noisy labels,
+        such as the next word of a text, 0.5 is better.
     l2 : float, default=0.0
         Strength of the L2 penalty.
     n_passes : int, default=1

@@ -30,8 +30,8 @@ _COMMON = (
         "learning_rate",
         1.0,
         (Range(float, 0, low_open=True),),
-        "Size of the steps. Rates adapt to each feature, so 1 suits most data; 0.5 is better for "
-        "very noisy labels, such as the next word of a text.",
+        "Size of the steps. Rates adapt to each feature, so 1 suits most data. For very noisy "
+        "labels, such as the next word of a text, 0.5 is better.",
     ),
     Parameter("l2", 0.0, (Range(float, 0),), "Strength of the L2 penalty."),
     Parameter(
