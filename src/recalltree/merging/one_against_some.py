@@ -47,7 +47,7 @@ def _merge_keys(plan: Plan, features: Matched | None, pairs: State, fading: Fadi
     known = [source["keys.features"].astype(np.int64) for source in plan.sources]
     if features is not None:
         known = [own[keys] for own, keys in zip(features.numbers, known, strict=True)]
-    keys = np.unique(np.concatenate(_distinct(known)))
+    keys = _union(known)
     matched = Matched(len(keys), [np.searchsorted(keys, own) for own in known])
     learned = _merge_vote_weights(plan, "keys.weights", "keys.accumulators", matched)
     state: State = {
@@ -67,13 +67,15 @@ def _merge_keys(plan: Plan, features: Matched | None, pairs: State, fading: Fadi
     }
 
 
-def _distinct(arrays: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
-    """Leave out arrays that are equal to one before: few models meet features of their own."""
-    kept: list[NDArray[np.int64]] = []
-    for array in arrays:
-        if not any(np.array_equal(array, other) for other in kept):
-            kept.append(array)
-    return kept
+def _union(numbers: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return all numbers that are in one of the arrays, sorted."""
+    largest = max((int(own.max()) for own in numbers if len(own)), default=-1)
+    if largest > 64 * sum(map(len, numbers)):  # marks would take more memory than numbers
+        return np.unique(np.concatenate(numbers))
+    is_known = np.zeros(largest + 1, dtype=bool)
+    for own in numbers:
+        is_known[own] = True
+    return np.flatnonzero(is_known)
 
 
 def _merge_vote_weights(
