@@ -16,7 +16,7 @@ from recalltree.merging.rules import Rule
 from recalltree.merging.threads import for_each
 
 #: Numbers that are merged at a time, in all models together.
-_TOGETHER = 1 << 20
+_TOGETHER = 1 << 19
 
 
 @dataclass(frozen=True)
