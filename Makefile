@@ -110,7 +110,8 @@ $(ENGINES_VENV)/.ready: pyproject.toml | $(VENV)/.dev
 	$(ENGINES_VENV)/bin/python -m pip --disable-pip-version-check -q install $(ENGINES_REQUIRE)
 	@touch $@
 
-# Where there is Java, Spark has to be tested.
+# Where there is Java, Spark has to be tested. Most of the time engines start: two files at a time.
+ENGINES_ARGS ?= -n $(JOBS) --dist loadfile
 test-engines: $(ENGINES_VENV)/.ready
 	RECALLTREE_ENGINES="ray duckdb $(shell command -v java > /dev/null && echo pyspark)" \
 	  $(ENGINES_VENV)/bin/python -m pytest tests/test_engine_*.py src/recalltree/ray $(ENGINES_ARGS)

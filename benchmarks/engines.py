@@ -35,6 +35,8 @@ FEATURES: dict[str, Any] = {"structs": "x", "columns": ("indices", "values")}
 #: Rows that are answered at a time.
 BATCH = 10_000
 WORKERS = 2
+#: Their workers end before the CPU time that they took can be read.
+WITHOUT_CPU = ("ray",)
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -96,10 +98,12 @@ def measure(
                 one = {kind: 1e6 * (every[kind] - few[kind]) / n_rows for kind in few}
                 marginal[part].append(one)
         close()
+        clock = "wall" if engine in WITHOUT_CPU else "cpu"
         times[engine] = {
             part + kind: value
             for part, found in marginal.items()
-            for kind, value in min(found, key=lambda t: t["cpu"]).items()
+            for kind, value in min(found, key=lambda t: t[clock]).items()
+            if kind == "wall" or engine not in WITHOUT_CPU
         }
     return {
         "set": dataset.name,
@@ -363,22 +367,17 @@ def table(result: dict[str, Any]) -> Table:
         shown.add_column(heading, justify="right")
     one = result["times"].get("in-process")
     for engine, found in result["times"].items():
-        ours = found["cpu"] - found["own_cpu"]
-        shares = ["", "", ""]
-        if one is not None and engine != "in-process":
-            shares = [
-                f"{100 * one['cpu'] / found['cpu']:.0f}%",
-                f"{100 * (one['cpu'] - one['own_cpu']) / ours:.0f}%",
-                f"{100 * one['wall'] / (result['workers'] * found['wall']):.0f}%",
-            ]
-        shown.add_row(
-            engine,
-            report.number(found["cpu"]),
-            shares[0],
-            report.number(found["own_cpu"]),
-            report.number(ours),
-            shares[1],
-            report.number(found["wall"]),
-            shares[2],
-        )
+        is_other = one is not None and engine != "in-process"
+        cells = [""] * 5
+        if "cpu" in found:
+            ours = found["cpu"] - found["own_cpu"]
+            of_all, own, of_us = map(report.number, (found["cpu"], found["own_cpu"], ours))
+            cells = [of_all, "", own, of_us, ""]
+            if is_other:
+                cells[1] = f"{100 * one['cpu'] / found['cpu']:.0f}%"
+                cells[4] = f"{100 * (one['cpu'] - one['own_cpu']) / ours:.0f}%"
+        cells.append(report.number(found["wall"]))
+        if is_other:
+            cells.append(f"{100 * one['wall'] / (result['workers'] * found['wall']):.0f}%")
+        shown.add_row(engine, *cells)
     return shown

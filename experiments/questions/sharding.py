@@ -27,8 +27,8 @@ from recalltree.parameters import DEFAULT_MERGE_RULE, MERGE_RULES
 SETS: tuple[str, ...] = ("glyphs", "webdirectory", "passages", "wikipassage")
 ALGORITHMS = ("one-against-some", "recall-tree", "one-against-all")
 WORKERS, ROUNDS = (2, 8, 32, 128), (1, 3, 10, 30)
-#: So many rows are learned before there are shards: as many as cells learn their whitening from.
-FIRST_ROWS = 2048
+#: So many rows are learned before there are shards, as ``recalltree.ray.fit`` does.
+FIRST_ROWS = 10_000
 #: Models that are in memory at a time. Merging is associative, so that groups may be merged first.
 GROUP = 16
 #: Points of error that one-against-some may lose with 10 merges.
@@ -61,6 +61,7 @@ def units(budget: Budget) -> Iterator[Unit]:
                         "workers": workers,
                         "rounds": rounds,
                         "rule": rule or DEFAULT_MERGE_RULE,
+                        "first_rows": FIRST_ROWS,
                     }
 
 
@@ -91,7 +92,7 @@ def run(unit: Unit, bench: Bench) -> dict[str, Any]:
 
 def learn_in_shards(model: Any, X: Any, y: np.ndarray, unit: Unit) -> tuple[Any, float]:
     """Return the model after the last merge, and the processor time of merging."""
-    first = min(FIRST_ROWS, len(y) // 2)
+    first = min(unit["first_rows"], len(y) // 2)
     model.partial_fit(X[:first], y[:first])
     edges = np.linspace(first, len(y), unit["rounds"] + 1).round().astype(int)
     seconds = 0.0
