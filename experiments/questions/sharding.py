@@ -136,7 +136,7 @@ def section(records: Sequence[Record]) -> Section:
         )
         page.table(*table_of(losses))
         if algorithm == "one-against-some":
-            answer(page, name, losses)
+            answer(page, f"{name} ({n_train:,} rows)", losses)
     return page
 
 
@@ -174,7 +174,7 @@ def table_of(losses: dict[tuple[int, int, str], float]) -> tuple[list[str], list
 
 
 def answer(page: Section, name: str, losses: dict[tuple[int, int, str], float]) -> None:
-    """Say whether the limits hold."""
+    """Say whether the limits hold for a set."""
     for workers, limit in LIMITS.items():
         loss = losses.get((workers, 10, DEFAULT_MERGE_RULE))
         if loss is not None:
