@@ -23,7 +23,7 @@ from rich.table import Table
 
 from benchmarks import datasets, report, study
 from benchmarks.dense_programs import CANDIDATES, PROGRAMS
-from benchmarks.measure import Stopwatch, Times, peak_rss
+from benchmarks.measure import OverLimitError, Stopwatch, Times, peak_rss
 from benchmarks.measure import run as run_command
 from benchmarks.weighting import OF_DENSE, WEIGHTINGS
 
@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--programs", nargs="+", choices=PROGRAMS, metavar="PROGRAM", default=list(PROGRAMS))
     add("--weightings", nargs="+", choices=OF_DENSE, default=["plain", "whitened"])
     add("--test-rows", type=int, help="use only the first N test rows")
+    add("--limit", type=int, help="minutes of CPU time after which a program is given up")
 
 
 def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
@@ -56,14 +57,22 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
         for program in options.programs:
             for weighting in ["plain"] if program.startswith(OURS) else options.weightings:
                 console.log(f"{dataset.name}: {program}, {weighting}")
-                found = measure(arrays, program, weighting)
+                described = {
+                    "set": dataset.name,
+                    "program": program,
+                    "weighting": weighting,
+                    "n_train": len(dataset.y_train),
+                    "n_test": len(dataset.y_test),
+                }
+                try:
+                    found = measure(arrays, program, weighting, options.limit)
+                except OverLimitError:
+                    results.append({**described, "given_up_after_minutes": options.limit})
+                    study.publish(options, results, time_unit="microseconds per example")
+                    continue
                 results.append(
                     {
-                        "set": dataset.name,
-                        "program": program,
-                        "weighting": weighting,
-                        "n_train": len(dataset.y_train),
-                        "n_test": len(dataset.y_test),
+                        **described,
                         **found,
                         "learn": Times(**found["learn"]).per_example(len(dataset.y_train)),
                         "answers": {
@@ -80,12 +89,13 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     return study.publish(options, results, time_unit="microseconds per example")
 
 
-def measure(arrays: Path, program: str, weighting: str) -> dict[str, Any]:
-    """Learn and answer in a child process."""
+def measure(arrays: Path, program: str, weighting: str, limit: int | None) -> dict[str, Any]:
+    """Learn and answer in a child process, within so many minutes of CPU time."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "result.json"
         arguments = ["--arrays", arrays.resolve(), "--program", program, "--weighting", weighting]
-        run_command([sys.executable, "-m", "benchmarks.dense", *arguments, "--output", output])
+        command = [sys.executable, "-m", "benchmarks.dense", *arguments, "--output", output]
+        run_command(command, None if limit is None else 60 * limit)
         return json.loads(output.read_text())
 
 
@@ -128,6 +138,10 @@ def table(results: Sequence[dict[str, Any]]) -> Table:
     for heading in ("error\n%", "learn\nµs", *answers, "new class\nµs", "model\nMB", "peak\nMB"):
         shown.add_column(heading, justify="right")
     for result in results:
+        if limit := result.get("given_up_after_minutes"):
+            names = (result[name] for name in ("set", "program", "weighting"))
+            shown.add_row(*names, f"over {limit} minutes")
+            continue
         cells = [report.number(result["answers"]["1"]["times"]["cpu"])]
         for n in (FEW, CANDIDATES):
             if found := result["answers"].get(str(n)):

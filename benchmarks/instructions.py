@@ -33,7 +33,9 @@ INTERPRETERS = (".venv/bin/python", "bin/python")  # of a checkout, of a virtual
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="SET")
+    add("--data-dir", type=Path, help="folder with one folder per set; without it: generated sets")
+    sets = (*SETS, *datasets.DENSE_FILE_SETS)
+    add("--sets", nargs="+", choices=sets, default=list(SETS), metavar="SET")
     add("--algorithms", nargs="+", choices=list(ALGORITHMS), default=list(ALGORITHMS))
     add("--warm", type=int, default=4000, help="rows to learn before counting begins")
     add("--rows", type=int, default=400, help="count the work on twice this many rows")
@@ -52,7 +54,8 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     results: list[dict[str, Any]] = []
     content: dict[str, Any] = {}
     for name in options.sets:
-        arrays = datasets.arrays_path(datasets.generate(name), options.cache_dir).resolve()
+        dataset = datasets.load(name, options.data_dir, options.cache_dir)
+        arrays = datasets.arrays_path(dataset, options.cache_dir).resolve()
         for algorithm in options.algorithms:
             counted = {}
             for which, interpreter in interpreters.items():
