@@ -50,6 +50,49 @@ def test_learning_one_by_one_equals_a_batch(kind):
     assert single.progressive_error_ == together.progressive_error_
 
 
+@pytest.mark.parametrize("idle_cells", [None, 3])
+@pytest.mark.parametrize("keys", ["cells", "cells+trees"])
+def test_rows_that_are_searched_together_find_what_each_finds_alone(keys, idle_cells, tmp_path):
+    random = np.random.default_rng(8)
+    centres = random.normal(size=(900, 20))
+    y = np.tile(np.arange(900), 2)
+    X = centres[y] + 0.5 * random.normal(size=(len(y), 20))
+    clf = OneAgainstSomeClassifier(
+        keys=keys, cells_read=8, idle_cells=idle_cells, random_state=0
+    ).partial_fit(X, y)
+    clf.save(tmp_path / "model.rt")
+    some = X[::9]
+    for model in (clf, recalltree.load(tmp_path / "model.rt", mmap=True), clf.compact("float16")):
+        before = model.work_["vectors_compared"]
+        labels, scores = model.predict_topk(some, k=5)
+        compared = model.work_["vectors_compared"] - before
+        alone = [model.predict_topk(x[None], k=5) for x in some]
+        assert model.work_["vectors_compared"] - before == 2 * compared
+        np.testing.assert_array_equal(labels, np.vstack([found for found, _ in alone]))
+        np.testing.assert_array_equal(scores, np.vstack([score for _, score in alone]))
+        assert model.predict(some).tolist() == labels[:, 0].tolist()
+
+
+def test_older_files_read_on_as_long_as_they_did(tmp_path, monkeypatch):
+    random = np.random.default_rng(9)
+    X, y = random.normal(size=(1500, 20)), np.arange(1500)
+    clf = OneAgainstSomeClassifier(
+        keys="cells", cells_read=12, idle_cells=None, random_state=0
+    ).partial_fit(X, y)
+    model = clf._to_model()
+    del model.config["idle_cells"], model.parameters["idle_cells"]
+    monkeypatch.setattr(clf, "_to_model", lambda: model)
+    clf.save(tmp_path / "older.rt")
+    again = recalltree.load(tmp_path / "older.rt")
+    assert again.idle_cells is None
+    np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
+    sooner = OneAgainstSomeClassifier(
+        keys="cells", cells_read=12, idle_cells=1, random_state=0
+    ).partial_fit(X, y)
+    sooner.predict(X), again.predict(X)
+    assert sooner.work_["vectors_compared"] < again.work_["vectors_compared"]
+
+
 @pytest.mark.parametrize("n", [5, 700, 2100])  # before, between and after renewals
 @pytest.mark.parametrize("kind", KINDS)
 def test_files_answer_and_go_on_bit_for_bit(kind, n, tmp_path):

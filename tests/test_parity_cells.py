@@ -115,7 +115,7 @@ def with_block(stream, seed, n_dense=8):
     return replace(stream, X=np.hstack([stream.X, block]))
 
 
-CELLS = CHOICES | {"cells_read": [64, 1], "max_candidates": [None, 40, 3, 8]}
+CELLS = CHOICES | {"cells_read": [64, 1], "idle_cells": [16, 1], "max_candidates": [None, 40, 3, 8]}
 KEYS = ["cells", "cells+trees"]
 
 
@@ -137,7 +137,9 @@ def test_every_step_agrees(has_block, keys, data):
 
 def test_many_classes_stand_in_the_same_cells():
     stream = make_stream(seed=21, n_classes=300, n_features=18, late=False)
-    reference = run_cells(stream, {"keys": "cells", "cells_read": 2, "max_candidates": 8})
+    reference = run_cells(
+        stream, {"keys": "cells", "cells_read": 2, "idle_cells": 1, "max_candidates": 8}
+    )
     assert reference.cells.tree.root.level == 1
 
 

@@ -84,13 +84,12 @@ nb::tuple rank(const Offsets& offsets, const Ids& keys, const Vector<float>& cou
                         to_numpy(std::move(ranked.roots)), to_numpy(std::move(ranked.weights)));
 }
 
-nb::dict draw(const nb::dict& class_vectors, std::size_t n_features, std::size_t cells_read,
-              std::size_t n_classes) {
+nb::dict draw(const nb::dict& class_vectors, std::size_t n_features, std::size_t n_classes) {
   const State state = to_state(class_vectors);
   State drawn;
   {
     nb::gil_scoped_release release;
-    drawn = draw_cells(state, {n_features, cells_read}, n_classes);
+    drawn = draw_cells(state, {n_features, {}}, n_classes);
   }
   return to_dict(drawn);
 }
@@ -102,7 +101,7 @@ void bind_merging(nb::module_& m) {
   m.def("merge_lists", &merge, "models"_a, "factors"_a, "rule"_a, "offset"_a);
   m.def("rank_lists", &rank, "offsets"_a, "keys"_a, "counts"_a, "weights"_a.none(), "of_keys"_a,
         "limit"_a, "n_threads"_a = 1);
-  m.def("draw_cells", &draw, "class_vectors"_a, "n_features"_a, "cells_read"_a, "n_classes"_a);
+  m.def("draw_cells", &draw, "class_vectors"_a, "n_features"_a, "n_classes"_a);
 }
 
 }  // namespace recalltree::bindings

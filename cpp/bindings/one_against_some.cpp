@@ -23,13 +23,13 @@ OneAgainstSomeConfig make_config(const LearnerConfig& learner, const std::string
                                  std::uint32_t max_depth, double bound_lambda, double count_decay,
                                  std::uint64_t seed, std::uint64_t memory_budget,
                                  double feature_dropout, std::uint32_t cells_read,
-                                 std::uint32_t n_dense_features) {
-  return {learner,         parse<Keys>(keys), max_candidates,
-          max_labels,      max_entries,       {sublinear_tf, use_idf, normalize},
-          center,          n_trees,           max_depth,
-          bound_lambda,    count_decay,       seed,
-          memory_budget,   feature_dropout,   cells_read,
-          n_dense_features};
+                                 std::uint32_t idle_cells, std::uint32_t n_dense_features) {
+  return {learner,       parse<Keys>(keys), max_candidates,
+          max_labels,    max_entries,       {sublinear_tf, use_idf, normalize},
+          center,        n_trees,           max_depth,
+          bound_lambda,  count_decay,       seed,
+          memory_budget, feature_dropout,   cells_read,
+          idle_cells,    n_dense_features};
 }
 
 template <class Model>
@@ -53,6 +53,7 @@ nb::dict config_of(const Model& model) {
   out["memory_budget"] = c.memory_budget;
   out["feature_dropout"] = c.feature_dropout;
   out["cells_read"] = c.cells_read;
+  out["idle_cells"] = c.idle_cells;
   out["n_dense_features"] = c.n_dense_features;
   return out;
 }
@@ -214,16 +215,17 @@ template <class Model>
 void bind(nb::module_& m, const char* name) {
   nb::class_<Model> c(m, name);
   const OneAgainstSomeConfig standard;
-  bind_init(
-      c, make_config, "keys"_a = name_of(standard.keys),
-      "max_candidates"_a = standard.max_candidates, "max_labels"_a = standard.max_labels,
-      "max_entries"_a = standard.max_entries, "sublinear_tf"_a = standard.weighting.sublinear_tf,
-      "use_idf"_a = standard.weighting.use_idf, "normalize"_a = standard.weighting.normalize,
-      "center"_a = standard.center, "n_trees"_a = standard.n_trees,
-      "max_depth"_a = standard.max_depth, "bound_lambda"_a = standard.bound_lambda,
-      "count_decay"_a = standard.count_decay, "seed"_a = standard.seed,
-      "memory_budget"_a = standard.memory_budget, "feature_dropout"_a = standard.feature_dropout,
-      "cells_read"_a = standard.cells_read, "n_dense_features"_a = standard.n_dense_features);
+  bind_init(c, make_config, "keys"_a = name_of(standard.keys),
+            "max_candidates"_a = standard.max_candidates, "max_labels"_a = standard.max_labels,
+            "max_entries"_a = standard.max_entries,
+            "sublinear_tf"_a = standard.weighting.sublinear_tf,
+            "use_idf"_a = standard.weighting.use_idf, "normalize"_a = standard.weighting.normalize,
+            "center"_a = standard.center, "n_trees"_a = standard.n_trees,
+            "max_depth"_a = standard.max_depth, "bound_lambda"_a = standard.bound_lambda,
+            "count_decay"_a = standard.count_decay, "seed"_a = standard.seed,
+            "memory_budget"_a = standard.memory_budget,
+            "feature_dropout"_a = standard.feature_dropout, "cells_read"_a = standard.cells_read,
+            "idle_cells"_a = standard.idle_cells, "n_dense_features"_a = standard.n_dense_features);
   c.def_prop_ro("config", &config_of<Model>)
       .def("predictor", reading(&predictor<Model>), "class_id"_a)
       .def("class_examples", reading(+[](const Model& t) { return to_numpy(t.class_examples()); }))

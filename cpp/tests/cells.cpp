@@ -24,23 +24,27 @@ void sketches_agree_on_all_instruction_sets() {
   std::uniform_int_distribution<int> stored(-kInt8Largest, kInt8Largest), row(-127, 127);
   std::normal_distribution<float> normal;
   for (const std::size_t width : {16u, 64u, 128u}) {
-    constexpr std::size_t n = 3;
-    alignas(64) std::int8_t query[128];
-    for (std::int8_t& byte : query) byte = static_cast<std::int8_t>(row(random));
+    constexpr std::size_t n = 7, n_queries = 7;  // so that tiles of all sizes are needed
+    alignas(64) std::int8_t bytes[n_queries][128];
+    for (auto& query : bytes)
+      for (std::int8_t& byte : query) byte = static_cast<std::int8_t>(row(random));
     AlignedFloats memory(n * kInt8Block * width / sizeof(float));
     auto* const blocks = reinterpret_cast<std::uint8_t*>(memory.data());
     AlignedFloats scales(n * kInt8Block), biases(n * kInt8Block);
-    std::vector<float> expected(n * kInt8Block), out(n * kInt8Block);
+    std::vector<float> expected[n_queries];
     for (std::size_t i = 0; i < n * kInt8Block; ++i) {
       scales.data()[i] = std::fabs(normal(random));
       biases.data()[i] = normal(random);
-      std::int32_t dot = 0;
+      std::int32_t dots[n_queries] = {};
       for (std::size_t j = 0; j < width; ++j) {
         const int value = i == 0 ? kInt8Largest : stored(random);
         blocks[int8_position(i, j, width)] = static_cast<std::uint8_t>(value + kInt8Offset);
-        dot += value * query[j];
+        for (std::size_t q = 0; q < n_queries; ++q) dots[q] += value * bytes[q][j];
       }
-      expected[i] = static_cast<float>(dot) * (scales.data()[i] * 0.3f) + biases.data()[i];
+      for (std::size_t q = 0; q < n_queries; ++q)
+        expected[q].push_back(static_cast<float>(dots[q]) *
+                                  (scales.data()[i] * (0.3f + static_cast<float>(q))) +
+                              biases.data()[i]);
     }
     std::vector<const Int8Kernels*> all{&scalar::int8_table()};
 #if defined(RECALLTREE_X86)
@@ -50,14 +54,39 @@ void sketches_agree_on_all_instruction_sets() {
     }
 #endif
     for (const Int8Kernels* variant : all) {
-      std::fill(out.begin(), out.end(), 0.0f);
-      const float bound = expected[5];
-      Int8Above above[n];
-      variant->scores(query, 0.3f, blocks, scales.data(), biases.data(), n, width, bound,
-                      out.data(), above);
-      assert(std::memcmp(out.data(), expected.data(), out.size() * sizeof(float)) == 0);
-      for (std::size_t i = 0; i < n * kInt8Block; ++i)
-        assert((above[i / kInt8Block] >> i % kInt8Block & 1) == (expected[i] > bound));
+      float out[n_queries][n * kInt8Block] = {};
+      Int8Above above[n_queries][n] = {};
+      Int8Query queries[n_queries];
+      for (std::size_t q = 0; q < n_queries; ++q)
+        queries[q] = {bytes[q], 0.3f + static_cast<float>(q), expected[q][5 + q], out[q], above[q]};
+      variant->scores(queries, n_queries, blocks, scales.data(), biases.data(), n, width);
+      for (std::size_t q = 0; q < n_queries; ++q) {
+        assert(std::memcmp(out[q], expected[q].data(), sizeof out[q]) == 0);
+        for (std::size_t i = 0; i < n * kInt8Block; ++i)
+          assert((above[q][i / kInt8Block] >> i % kInt8Block & 1) ==
+                 (expected[q][i] > queries[q].bound));
+      }
+    }
+  }
+}
+
+void numbers_are_counted_alike_on_all_instruction_sets() {
+  std::mt19937 random(4);
+  std::vector<const Kernels*> all{&scalar::table()};
+#if defined(RECALLTREE_X86)
+  for (const std::string& name : simd_levels()) {
+    if (name == "avx2") all.push_back(&avx2::table());
+    if (name == "avx512") all.push_back(&avx512::table());
+  }
+#endif
+  for (std::size_t n = 0; n < 150; n += 7) {
+    std::vector<std::int32_t> numbers(n), larger(n);
+    for (std::int32_t& number : numbers) number = static_cast<std::int32_t>(random() % 40) - 20;
+    for (const Kernels* variant : all) {
+      variant->count_larger(numbers.data(), n, larger.data());
+      for (std::size_t i = 0; i < n; ++i)
+        assert(larger[i] == std::count_if(numbers.begin(), numbers.end(),
+                                          [&](auto other) { return other > numbers[i]; }));
     }
   }
 }
@@ -182,7 +211,7 @@ void draw(const float* v, std::size_t width, Sketch& vector, Sketch& row) {
 void a_tree_holds_every_class_once(bool alike) {
   constexpr std::size_t width = 32, K = 3000;
   Data data(2 * K, width, K, 6);
-  CellTree all(width, K), some(width, 8);
+  CellTree all(width, {K}), some(width, {8});
   CellTree::Search search;
   for (CellTree* tree : {&all, &some}) {
     for (std::size_t i = 0; i < 2 * K; ++i) {
@@ -215,6 +244,37 @@ void a_tree_holds_every_class_once(bool alike) {
     for (const BestOf::Found& found : some.find(row, 10, search)) kept += exact.contains(found.id);
   }
   assert(kept > 1000);  // of 2000
+}
+
+// Of rows that are searched for together, each finds what it finds alone.
+void rows_together_find_what_each_finds_alone() {
+  constexpr std::size_t width = 32, K = 3000;
+  Data data(2 * K, width, K, 12);
+  for (const CellsToRead to_read : {CellsToRead{8, 0}, CellsToRead{16, 3}, CellsToRead{K, 0}}) {
+    CellTree tree(width, to_read);
+    CellTree::Search search;
+    Sketch vector, row;
+    for (std::size_t i = 0; i < K; ++i) {
+      draw(data.row(i), width, vector, row);
+      tree.place(static_cast<ClassId>(i), vector, row, 0.01f * (i % 7), search);
+    }
+    for (const std::size_t n : {1, 10, 300}) {
+      RowsSearch together;
+      together.rows.resize(100);
+      for (std::size_t i = 0; i < 100; ++i)
+        together.rows[i].sketch.draw_row(data.row(K + i), width);
+      const std::size_t n_compared = tree.find_rows(100, n, together);
+      search.vectors = 0;
+      for (std::size_t i = 0; i < 100; ++i) {
+        const auto alone = tree.find(together.rows[i].sketch, n, search);
+        const auto found = together.rows[i].best.finish();
+        assert(search.nodes == together.rows[i].nodes);
+        assert(std::equal(alone.begin(), alone.end(), found.begin(), found.end(),
+                          [](auto a, auto b) { return a.id == b.id && a.score == b.score; }));
+      }
+      assert(n_compared == search.vectors);
+    }
+  }
 }
 
 void classes_are_learned() {
@@ -255,12 +315,14 @@ void bad_rows_have_finite_answers() {
 
 int main() {
   sketches_agree_on_all_instruction_sets();
+  numbers_are_counted_alike_on_all_instruction_sets();
   eigenvectors_rebuild_the_matrix();
   rows_are_whitened_alike_alone_and_together();
   directions_are_principal();
   the_best_are_those_that_sorting_finds();
   a_tree_holds_every_class_once(false);
   a_tree_holds_every_class_once(true);
+  rows_together_find_what_each_finds_alone();
   classes_are_learned();
   one_by_one_equals_together();
   bad_rows_have_finite_answers();

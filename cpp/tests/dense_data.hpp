@@ -55,7 +55,7 @@ struct Learned {
   std::size_t wrong = 0;
 
   explicit Learned(const CellsConfig& config) : cells(config) {}
-  Learned(Data& data, std::size_t together, int passes = 1) : cells({data.d, 8}) {
+  Learned(Data& data, std::size_t together, int passes = 1) : cells({data.d, {8}}) {
     learn(data, 0, data.n, together, passes);
   }
   void learn(Data& data, std::size_t first, std::size_t end, std::size_t together, int passes) {

@@ -19,7 +19,7 @@ using namespace recalltree;
 namespace {
 
 constexpr std::size_t kFeatures = 24, kClasses = 400;
-const CellsConfig kConfig{kFeatures, 8};
+const CellsConfig kConfig{kFeatures, {8}};
 
 std::size_t element_bytes(char kind) {
   return kind == 'B' ? 1 : kind == 'e' || kind == 'H' ? 2 : kind == 'd' || kind == 'Q' ? 8 : 4;

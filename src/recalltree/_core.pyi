@@ -41,7 +41,7 @@ def rank_lists(
     n_threads: int = 1,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.float32]]: ...
 def draw_cells(
-    class_vectors: dict[str, NDArray[Any]], n_features: int, cells_read: int, n_classes: int
+    class_vectors: dict[str, NDArray[Any]], n_features: int, n_classes: int
 ) -> dict[str, NDArray[Any]]: ...
 
 class Rows:
@@ -279,6 +279,7 @@ class OneAgainstSome(_OneAgainstSomeViews, _Learner):
         memory_budget: int = 0,
         feature_dropout: float = 0.0,
         cells_read: int = 64,
+        idle_cells: int = 16,
         n_dense_features: int = 0,
     ) -> None: ...
     @staticmethod
@@ -322,6 +323,7 @@ class MappedOneAgainstSome(_OneAgainstSomeViews, _Mapped):
         memory_budget: int = 0,
         feature_dropout: float = 0.0,
         cells_read: int = 64,
+        idle_cells: int = 16,
         n_dense_features: int = 0,
     ) -> None: ...
 

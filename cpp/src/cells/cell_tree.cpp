@@ -6,8 +6,8 @@
 #include <utility>
 
 namespace recalltree {
-CellTree::CellTree(std::size_t sketch_width, std::size_t cells_read)
-    : width_(sketch_width), cells_read_(cells_read), arena_(64) {
+CellTree::CellTree(std::size_t sketch_width, CellsToRead to_read)
+    : width_(sketch_width), to_read_(to_read), arena_(64) {
   root_ = add_node(0);
 }
 

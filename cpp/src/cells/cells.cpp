@@ -25,7 +25,7 @@ Cells::Cells(const CellsConfig& config)
     : sketch_width_(sketch_width(config.n_features)),
       whitening_(config.n_features),
       vectors_(whitening_.width()),
-      tree_(sketch_width_, config.cells_read),
+      tree_(sketch_width_, config.to_read),
       first_(whitening_.width()) {}
 
 std::size_t Cells::rows_until_renewal() const {

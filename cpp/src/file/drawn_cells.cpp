@@ -10,7 +10,7 @@ State draw_cells(const State& class_vectors, const CellsConfig& config, std::siz
   const MappedClassVectors vectors(class_vectors, padded(config.n_features), n_classes);
   require(vectors.is_complete(), "class vectors lack what learning needs");
   const std::size_t width = sketch_width(config.n_features);
-  CellTree tree(width, config.cells_read);
+  CellTree tree(width, config.to_read);
   CellsScratch scratch;
   alignas(64) float leading[kSketchWidth];
   for (ClassId y = 0; y < n_classes; ++y) {

@@ -92,8 +92,8 @@ void MappedClassVectors::check(std::size_t n_features) const {
 
 // --- the tree -----------------------------------------------------------------------------------
 
-MappedCellTree::MappedCellTree(const State& state, std::size_t sketch_width, std::size_t cells_read)
-    : cells_read_(cells_read), arrays_{sketch_width} {
+MappedCellTree::MappedCellTree(const State& state, std::size_t sketch_width, CellsToRead to_read)
+    : to_read_(to_read), arrays_{sketch_width} {
   view_fields(arrays_, state);
   has_learning_ = has_learning_fields(arrays_, state);
   require(!arrays_.levels.empty(), "'cells.levels' is empty: a tree has a root");
@@ -154,7 +154,7 @@ MappedCells::MappedCells(const CellsConfig& config, const State& state, std::siz
       matrix_(whitening_.matrix),
       position_(whitening_.position.begin(), whitening_.position.end()),
       vectors_(state, padded(config.n_features), n_classes),
-      tree_(state, sketch_width(config.n_features), config.cells_read),
+      tree_(state, sketch_width(config.n_features), config.to_read),
       first_{padded(config.n_features)} {
   // A file that changes while it is opened.
   for (std::uint32_t& at : position_)

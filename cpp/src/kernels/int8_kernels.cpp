@@ -8,23 +8,29 @@ namespace recalltree {
 namespace scalar {
 namespace {
 
-void scores(const std::int8_t* query, float scale, const std::uint8_t* blocks, const float* scales,
-            const float* biases, std::size_t n, std::size_t width, float bound, float* out,
-            Int8Above* above) {
+void scores_of(const Int8Query& query, const std::uint8_t* blocks, const float* scales,
+               const float* biases, std::size_t n, std::size_t width) {
   for (std::size_t b = 0; b < n; ++b, blocks += kInt8Block * width) {
     std::int32_t sums[kInt8Block] = {};
     for (std::size_t j = 0; j < width; j += kInt8Piece)
       for (std::size_t i = 0; i < kInt8Block; ++i)
         for (std::size_t k = 0; k < kInt8Piece; ++k)
-          sums[i] += (blocks[j * kInt8Block + i * kInt8Piece + k] - kInt8Offset) * query[j + k];
+          sums[i] +=
+              (blocks[j * kInt8Block + i * kInt8Piece + k] - kInt8Offset) * query.bytes[j + k];
     unsigned bits = 0;
     for (std::size_t i = 0; i < kInt8Block; ++i) {
       const std::size_t at = b * kInt8Block + i;
-      out[at] = static_cast<float>(sums[i]) * (scales[at] * scale) + biases[at];
-      bits |= static_cast<unsigned>(out[at] > bound) << i;
+      query.scores[at] = static_cast<float>(sums[i]) * (scales[at] * query.scale) + biases[at];
+      bits |= static_cast<unsigned>(query.scores[at] > query.bound) << i;
     }
-    above[b] = static_cast<Int8Above>(bits);
+    query.above[b] = static_cast<Int8Above>(bits);
   }
+}
+
+void scores(const Int8Query* queries, std::size_t n_queries, const std::uint8_t* blocks,
+            const float* scales, const float* biases, std::size_t n, std::size_t width) {
+  for (std::size_t q = 0; q < n_queries; ++q)
+    scores_of(queries[q], blocks, scales, biases, n, width);
 }
 
 }  // namespace

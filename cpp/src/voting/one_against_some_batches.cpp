@@ -59,9 +59,11 @@ std::size_t OneAgainstSome::begin_mini_batch() {
 void OneAgainstSome::study(const MiniBatch& rows, std::size_t begin, std::size_t end,
                            Workspace& workspace) {
   auto& ws = static_cast<VotingWorkspace&>(workspace);
-  if (store_.rules.has_cells && !drops_features())
+  if (store_.rules.has_cells && !drops_features()) {
     whiten_rows(
         store_, rows.rows(), end - begin, [&](std::size_t k) { return rows.row(begin + k); }, ws);
+    find_near_rows(store_, ws);
+  }
   Learner::study(rows, begin, end, workspace);
 }
 

@@ -75,7 +75,10 @@ class OneAgainstSomeClassifier(OneAgainstSomeRules, ListClassifier):
         Prevents overfitting when classes have few examples.
     cells_read : int, default=64
         Most cells to read for an example; a cell holds the vectors of at most 128 classes. The
-        nearest come first, and reading ends early when half as many in a row have brought nothing.
+        nearest come first.
+    idle_cells : int or None, default=16
+        Reading ends early after this many cells in a row that have brought nothing. None is half
+        of ``cells_read``.
     n_dense_features : int, default=0
         Number of features at the end of sparse X that are a dense block, for example an embedding
         after counts of words: cells use these, the others vote, and all are learned together. See
@@ -190,6 +193,7 @@ class OneAgainstSomeClassifier(OneAgainstSomeRules, ListClassifier):
         "memory_budget": None,
         "feature_dropout": 0.0,
         "cells_read": _DEFAULT["cells_read"],
+        "idle_cells": None,
         "n_dense_features": 0,
         "rows_without_labels": "skip",
     }
@@ -212,6 +216,7 @@ class OneAgainstSomeClassifier(OneAgainstSomeRules, ListClassifier):
         memory_budget: int | None = _DEFAULT["memory_budget"],
         feature_dropout: float = _DEFAULT["feature_dropout"],
         cells_read: int = _DEFAULT["cells_read"],
+        idle_cells: int | None = _DEFAULT["idle_cells"],
         n_dense_features: int = _DEFAULT["n_dense_features"],
         rows_without_labels: str = _DEFAULT["rows_without_labels"],
         learning_rate: float = _DEFAULT["learning_rate"],
@@ -251,6 +256,7 @@ class OneAgainstSomeClassifier(OneAgainstSomeRules, ListClassifier):
         self.memory_budget = memory_budget
         self.feature_dropout = feature_dropout
         self.cells_read = cells_read
+        self.idle_cells = idle_cells
         self.n_dense_features = n_dense_features
         self.rows_without_labels = rows_without_labels
 
@@ -271,12 +277,16 @@ class OneAgainstSomeClassifier(OneAgainstSomeRules, ListClassifier):
             "memory_budget": min(int(self.memory_budget or 0), 2**64 - 1),
             "feature_dropout": float(self.feature_dropout),
             "cells_read": int(self.cells_read),
+            "idle_cells": as_limit(self.idle_cells),
             "n_dense_features": int(self.n_dense_features),
         }
 
     @classmethod
     def _upgraded(cls, model: Model) -> Model:
         config = model.config
+        if "idle_cells" not in config:  # it was half of cells_read
+            config = {**config, "idle_cells": 0}
+            model = replace(model, config=config)
         is_older = "n_dense_features" not in config
         if is_older and config.get("keys") == "auto" and not config.get("sparse"):
             # Before there were cells, this meant trees.

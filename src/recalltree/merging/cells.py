@@ -54,7 +54,6 @@ def merge_cells(plan: Plan, fading: Fading) -> State:
     drawn = draw_cells(
         {name: array for name, array in state.items() if name.startswith("class_vectors.")},
         int(n_features),
-        int(config["cells_read"]),
         classes.size,
     )
     return state | drawn

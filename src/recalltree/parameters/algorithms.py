@@ -203,6 +203,13 @@ ONE_AGAINST_SOME = make_table(
         "Number of cells to read for an example; a cell holds the vectors of at most 128 classes.",
     ),
     Parameter(
+        "idle_cells",
+        16,
+        (None, Range(int, 1, 2**20)),
+        "Reading ends early after this many cells in a row that have brought nothing.",
+        none_is="half of cells_read",
+    ),
+    Parameter(
         "n_dense_features",
         0,
         (Range(int, 0, MAX_FEATURES),),

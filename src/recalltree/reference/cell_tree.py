@@ -20,9 +20,8 @@ PLACE_BEAM = 4
 # A centre is drawn again when its node has changed by one in this many.
 CHANGES_PER_DRAW = 8
 ROUNDS_OF_MEANS = 4
-# Nodes that are followed above the cells, as a share of the cells that are read, and cells in a row
-# after which reading ends if they bring nothing; at least this many.
-BEAM, PATIENCE, NARROWEST_BEAM = 4, 2, 4
+# Nodes that are followed above the cells, as a share of the cells that are read; at least this many.
+BEAM, NARROWEST_BEAM = 4, 4
 # Each half of a node that is split has at least one in this many of its entries.
 SMALLEST_HALF = 4
 
@@ -74,6 +73,9 @@ class CellTree:
     ----------
     cells_read : int
         Cells that are read for a row, at most.
+    idle_cells : int or None
+        Cells in a row after which reading ends if they bring nothing; None: half of `cells_read`,
+        and at least so many as nodes are followed above them.
 
     Examples
     --------
@@ -84,8 +86,9 @@ class CellTree:
     [0, 1]
     """
 
-    def __init__(self, cells_read):
+    def __init__(self, cells_read, idle_cells=None):
         self.cells_read = cells_read
+        self.idle_cells = idle_cells or max(NARROWEST_BEAM, cells_read // 2)
         self.root = Node(level=0)
         self.cell_of = {}
 
@@ -93,8 +96,7 @@ class CellTree:
         """Return the n classes with the largest scores by their sketches."""
         row = sketch(x, ROW)
         cells = self.descend(row, max(NARROWEST_BEAM, self.cells_read // BEAM), self.cells_read)
-        patience = max(NARROWEST_BEAM, self.cells_read // PATIENCE)
-        return [held for _, held in self.read(row, cells, n, patience)]
+        return [held for _, held in self.read(row, cells, n, self.idle_cells)]
 
     def descend(self, row, beam, cells):
         """Return the nearest cells, the nearest first; above them a beam of nodes is followed."""

@@ -76,6 +76,8 @@ class Cells:
         Number of features.
     cells_read : int
         Cells that are read for a row.
+    idle_cells : int or None
+        Parameter of `CellTree`.
     max_candidates : int
         F.
 
@@ -89,13 +91,14 @@ class Cells:
     [0, 1, 2]
     """
 
-    def __init__(self, n_features, *, cells_read=64, max_candidates=32):
+    def __init__(self, n_features, *, cells_read=64, idle_cells=16, max_candidates=32):
         self.n_features = n_features
         self.cells_read = cells_read
+        self.idle_cells = idle_cells
         self.max_candidates = max_candidates
         self.whitening = Whitening(n_features)
         self.classes: dict[int, ClassVector] = {}
-        self.tree = CellTree(cells_read)
+        self.tree = CellTree(cells_read, idle_cells)
         width = (n_features + 15) // 16 * 16  # rows are padded to whole registers
         self.most_rows = MOST_ROWS // 2 if width * MOST_ROWS > MOST_FLOATS else MOST_ROWS
         self.unit = 1.0  # of counts: what a row of weight 1 adds
@@ -237,7 +240,7 @@ class Cells:
                 known.sum = known.sum + step.size * whitened[step.row]
             else:
                 known.weights = step.kept * known.weights + step.size * whitened[step.row]
-        self.tree = CellTree(self.cells_read)
+        self.tree = CellTree(self.cells_read, self.idle_cells)
         for label in sorted(self.classes):
             if self.classes[label].rows > 0:
                 self.place(label)

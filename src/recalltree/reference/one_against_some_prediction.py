@@ -55,7 +55,7 @@ class OneAgainstSomePrediction:
         Parameters of `KeyForest`.
     count_decay : float or None
         Half-life of the counts, in examples. With it, classes that are wrong forget.
-    memory_budget, feature_dropout, cells_read
+    memory_budget, feature_dropout, cells_read, idle_cells
         Parameters of `MemoryBudget`, `FeatureDropout` (with the seed) and `Cells`.
     learning_rate, l2 : float
         Scale of the steps, and strength of the shrinkage of weights that learn.
@@ -84,6 +84,7 @@ class OneAgainstSomePrediction:
         memory_budget=_DEFAULT["memory_budget"],
         feature_dropout=_DEFAULT["feature_dropout"],
         cells_read=_DEFAULT["cells_read"],
+        idle_cells=_DEFAULT["idle_cells"],
         seed=0,
         loss="logistic",
         learning_rate=_DEFAULT["learning_rate"],
@@ -91,7 +92,9 @@ class OneAgainstSomePrediction:
     ):
         has_cells = keys in ("cells", "cells+trees")
         n_seen = n_dense_features if sparse else n_features  # by cells
-        self.cells = Cells(n_seen, cells_read=cells_read) if has_cells else None
+        self.cells = (
+            Cells(n_seen, cells_read=cells_read, idle_cells=idle_cells) if has_cells else None
+        )
         n_features -= n_dense_features
         self.n_features = n_features  # those that keys see
         self.sparse = sparse

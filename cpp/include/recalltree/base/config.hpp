@@ -73,7 +73,9 @@ struct OneAgainstSomeConfig {
   std::uint64_t memory_budget = 0;
   // Share of the features that an example is learned without, in passes after the first.
   double feature_dropout = 0.0;
-  std::uint32_t cells_read = 64;       // cells whose class vectors are compared with an example
+  std::uint32_t cells_read = 64;  // cells whose class vectors are compared with an example
+  // Cells in a row that bring nothing, after which reading ends; 0: half of cells_read.
+  std::uint32_t idle_cells = 16;
   std::uint32_t n_dense_features = 0;  // features at the end of sparse examples, for cells
 };
 

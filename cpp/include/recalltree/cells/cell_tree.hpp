@@ -3,7 +3,7 @@
 //
 // A cell holds the sketches of at most kCellSize classes side by side, a node above it the sketches
 // of the centres of its children in the same way: a B-tree of directions. A row is compared with
-// everything in the `cells_read` cells nearest to it, which a beam search from the root finds; a
+// everything in the cells nearest to it, which a beam search from the root finds; a
 // small tree is read whole. A cell that is full is split by 2-means.
 #pragma once
 
@@ -48,11 +48,11 @@ class CellTree : public CellTreePrediction<CellTree> {
  public:
   using Search = CellSearch;
 
-  CellTree(std::size_t sketch_width, std::size_t cells_read);
+  CellTree(std::size_t sketch_width, CellsToRead to_read);
 
   // For prediction.
   std::size_t sketch_width() const { return width_; }
-  std::size_t cells_read() const { return cells_read_; }
+  CellsToRead to_read() const { return to_read_; }
   NodeId root() const { return root_; }
   std::uint32_t root_level() const { return nodes_[root_].level; }
   std::uint32_t level(NodeId id) const { return nodes_[id].level; }
@@ -113,7 +113,8 @@ class CellTree : public CellTreePrediction<CellTree> {
   void refresh(NodeId id);
   void note_change(NodeId id);
 
-  std::size_t width_, cells_read_;
+  std::size_t width_;
+  CellsToRead to_read_;
   Arena arena_;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> at_;  // of each class: cell * kCellSize + slot

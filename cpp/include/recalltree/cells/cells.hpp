@@ -21,7 +21,7 @@ namespace recalltree {
 
 struct CellsConfig {
   std::size_t n_features = 0;
-  std::size_t cells_read = 64;
+  CellsToRead to_read;
 };
 
 class Cells : public CellsPrediction<Cells> {

@@ -38,10 +38,10 @@ class MappedClassVectors : public ClassScores<MappedClassVectors> {
 
 class MappedCellTree : public CellTreePrediction<MappedCellTree> {
  public:
-  MappedCellTree(const State& state, std::size_t sketch_width, std::size_t cells_read);
+  MappedCellTree(const State& state, std::size_t sketch_width, CellsToRead to_read);
 
   std::size_t sketch_width() const { return arrays_.sketch_width; }
-  std::size_t cells_read() const { return cells_read_; }
+  CellsToRead to_read() const { return to_read_; }
   NodeId root() const { return root_; }
   std::uint32_t root_level() const { return root_level_; }
   std::uint32_t level(NodeId id) const { return arrays_.levels[id]; }
@@ -70,7 +70,7 @@ class MappedCellTree : public CellTreePrediction<MappedCellTree> {
   };
   void check_links() const;
 
-  std::size_t cells_read_;
+  CellsToRead to_read_;
   CellTreeArrays<Viewed> arrays_;
   AlignedArray<std::uint8_t> sketches_;
   AlignedArray<float> scales_, biases_;

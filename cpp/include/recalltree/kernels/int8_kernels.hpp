@@ -24,14 +24,22 @@ constexpr std::size_t int8_position(std::size_t i, std::size_t j, std::size_t wi
          i % kInt8Block * kInt8Piece + j % kInt8Piece;
 }
 
+// A row that is compared with vectors. Bytes are -127 to 127.
+struct Int8Query {
+  const std::int8_t* bytes;
+  float scale, bound;
+  // By vector, and by block: bit i of above[b] tells that score i of block b exceeds the bound.
+  float* scores;
+  Int8Above* above;
+};
+
 struct Int8Kernels {
   const char* name;
-  // out[i] = query . vector i * (scales[i] * scale) + biases[i], for all vectors of n blocks. Bytes
-  // of the query are -127 to 127; width is a multiple of kInt8Block; blocks, scales and biases are
-  // aligned to 64 bytes. Bit i of above[b] tells that score i of block b exceeds the bound.
-  void (*scores)(const std::int8_t* query, float scale, const std::uint8_t* blocks,
-                 const float* scales, const float* biases, std::size_t n, std::size_t width,
-                 float bound, float* out, Int8Above* above);
+  // scores[i] = query . vector i * (scales[i] * scale) + biases[i], for every query and all vectors
+  // of n blocks: a register-blocked matrix product. The width is a multiple of kInt8Block; blocks,
+  // scales and biases are aligned to 64 bytes.
+  void (*scores)(const Int8Query* queries, std::size_t n_queries, const std::uint8_t* blocks,
+                 const float* scales, const float* biases, std::size_t n, std::size_t width);
 };
 
 // Same instruction set as kernels(). Those for AVX-512 use VNNI where the processor has it.

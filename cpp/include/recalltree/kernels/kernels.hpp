@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct Kernels {
   // register-blocked matrix product
   void (*dot_block)(const float* x, std::size_t x_stride, std::size_t rows, const float* const* w,
                     std::size_t columns, std::size_t n, float* out, std::size_t out_stride);
+  // Any n. larger[i] = how many of the numbers are larger than number i
+  void (*count_larger)(const std::int32_t* numbers, std::size_t n, std::int32_t* larger);
   // G += weighted_g2 z^2;  r = z / sqrt(G);  returns sum of z r: how far the score moves per unit
   // of step
   float (*accumulate)(float* G, const float* z, float weighted_g2, float* r, std::size_t n);

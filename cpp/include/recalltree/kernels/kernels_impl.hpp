@@ -119,23 +119,47 @@ inline void dot_tile(const float* x, std::size_t x_stride, const float* const* w
     for (std::size_t c = 0; c < C; ++c) out[r * out_stride + c] = fold(sum[r][c]);
 }
 
+template <std::size_t R>
+inline void dot_rows(const float* x, std::size_t x_stride, const float* const* w,
+                     std::size_t columns, std::size_t n, float* out, std::size_t out_stride) {
+  constexpr std::size_t C = kTileColumns;
+  std::size_t c = 0;
+  for (; c + C <= columns; c += C) dot_tile<R, C>(x, x_stride, w + c, n, out + c, out_stride);
+  for (; c < columns; ++c) dot_tile<R, 1>(x, x_stride, w + c, n, out + c, out_stride);
+}
+
 void dot_block(const float* x, std::size_t x_stride, std::size_t rows, const float* const* w,
                std::size_t columns, std::size_t n, float* out, std::size_t out_stride) {
-  constexpr std::size_t R = kTileRows, C = kTileColumns;
+  constexpr std::size_t R = kTileRows;
   std::size_t r = 0;
-  for (; r + R <= rows; r += R) {
-    std::size_t c = 0;
-    for (; c + C <= columns; c += C)
-      dot_tile<R, C>(x + r * x_stride, x_stride, w + c, n, out + r * out_stride + c, out_stride);
-    for (; c < columns; ++c)
-      dot_tile<R, 1>(x + r * x_stride, x_stride, w + c, n, out + r * out_stride + c, out_stride);
-  }
-  for (; r < rows; ++r) {
-    std::size_t c = 0;
-    for (; c + C <= columns; c += C)
-      dot_tile<1, C>(x + r * x_stride, x_stride, w + c, n, out + r * out_stride + c, out_stride);
-    for (; c < columns; ++c)
-      dot_tile<1, 1>(x + r * x_stride, x_stride, w + c, n, out + r * out_stride + c, out_stride);
+  for (; r + R <= rows; r += R)
+    dot_rows<R>(x + r * x_stride, x_stride, w, columns, n, out + r * out_stride, out_stride);
+  if constexpr (R > 2)
+    for (; r + 2 <= rows; r += 2)
+      dot_rows<2>(x + r * x_stride, x_stride, w, columns, n, out + r * out_stride, out_stride);
+  for (; r < rows; ++r)
+    dot_rows<1>(x + r * x_stride, x_stride, w, columns, n, out + r * out_stride, out_stride);
+}
+
+// As many at a time as four of the largest registers hold.
+void count_larger(const std::int32_t* numbers, std::size_t n, std::int32_t* larger) {
+  constexpr std::size_t kTogether = 4 * kLanes;
+  for (std::size_t begin = 0; begin < n; begin += kTogether) {
+    const std::size_t bytes = (n - begin < kTogether ? n - begin : kTogether) * sizeof(numbers[0]);
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(RECALLTREE_SCALAR)
+    I16 some[4] = {}, sums[4] = {};
+    std::memcpy(some, numbers + begin, bytes);
+    for (std::size_t j = 0; j < n; ++j) {
+      const I16 number = I16{} + numbers[j];
+      for (std::size_t k = 0; k < 4; ++k) sums[k] -= number > some[k];
+    }
+#else
+    std::int32_t some[kTogether] = {}, sums[kTogether] = {};
+    std::memcpy(some, numbers + begin, bytes);
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = 0; i < kTogether; ++i) sums[i] += numbers[j] > some[i];
+#endif
+    std::memcpy(larger + begin, sums, bytes);
   }
 }
 
@@ -181,6 +205,7 @@ void steps(Loss loss, const float* p, const float* y, const double* t, const dou
 }
 
 const Kernels& table() {
-  static const Kernels kernels{kName, dot, dot_block, accumulate, step, shrink, gradients, steps};
+  static const Kernels kernels{kName, dot,    dot_block, count_larger, accumulate,
+                               step,  shrink, gradients, steps};
   return kernels;
 }

@@ -79,7 +79,13 @@ class OneAgainstSomePrediction : public Base {
     score_candidates(store(), 0, {}, ws);
   }
 
-  std::size_t rows_at_once() const override { return RowBlock::max_rows(this->n_classes()); }
+  std::size_t rows_at_once() const override {
+    if (!store().rules.has_cells) return RowBlock::max_rows(this->n_classes());
+    // As many as stay in a cache that classes pass through.
+    constexpr std::size_t kFloats = std::size_t{1} << 21;
+    const std::size_t width = std::max<std::size_t>(1, store().cells().width());
+    return std::clamp<std::size_t>(kFloats / width, Base::kPiece, kMostTogether);
+  }
 
   // All rows vote, then the candidates are completed class by class. The scores are to the bit
   // those of the rows one by one.
@@ -103,16 +109,26 @@ class OneAgainstSomePrediction : public Base {
   }
 
  private:
+  static constexpr std::size_t kMostTogether = 4096;
+
   const auto& store() const { return static_cast<const Model&>(*this).store(); }
 
-  // Rows are whitened together, a few at a time.
+  // Rows are whitened and searched for together, and what is found is scored class by class.
   void score_whitened(const Rows& rows, std::size_t begin, std::size_t end, VotingWorkspace& ws,
                       const typename Base::Emit& emit) const {
-    for (std::size_t at = begin; at < end; at += kWhitenedTogether) {
-      const std::size_t n = std::min(kWhitenedTogether, end - at);
-      whiten_rows(store(), rows, n, [at](std::size_t k) { return at + k; }, ws);
-      Base::score_rows(rows, at, at + n, ws, emit);
+    whiten_rows(store(), rows, end - begin, [begin](std::size_t k) { return begin + k; }, ws);
+    find_near_rows(store(), ws);
+    if (store().rules.features_vote || has_linear_models(store(), this->n_classes_seen()))
+      return Base::score_rows(rows, begin, end, ws, emit);
+    const ClassesOfRows& near = ws.dense.near;
+    ws.scores.resize(near.labels.size());
+    store().cells().score_rows(ws.dense.whitened.data(), near, ws.scores.data(), ws.cells);
+    for (float& score : ws.scores) score += 0.0f;  // of votes, as for single rows
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto labels = near.of(i - begin);
+      emit(i, labels.data(), ws.scores.data() + near.begin_of(i - begin), labels.size());
     }
+    ws.work.predictor_evaluations += near.labels.size();
   }
 
   void score_block(VotingWorkspace& ws) const {

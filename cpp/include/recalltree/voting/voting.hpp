@@ -97,6 +97,14 @@ void whiten_rows(const Store& store, const Rows& rows, std::size_t n, Row row,
   store.cells().whiten(ws.dense.rows.data(), n, ws.dense.whitened.data(), ws.cells);
 }
 
+// What cells find for all rows that were whitened.
+template <class Store>
+void find_near_rows(const Store& store, VotingWorkspace& ws) {
+  store.cells().find_rows(ws.dense.whitened.data(), ws.dense.n, store.rules.config.max_candidates,
+                          ws.dense.near, ws.cells);
+  ws.work.vectors_compared += std::exchange(ws.cells.search.vectors, 0);
+}
+
 // Scales of votes; those of features are 0 where only nodes vote.
 template <class Store>
 VoteScales scales_of_votes(const Store& store) {
@@ -161,8 +169,11 @@ template <class Store>
 void find_near(const Store& store, VotingWorkspace& ws) {
   const bool voted = store.rules.features_vote || !ws.node_keys.empty();
   ws.near.clear();
-  for (const ClassId label :
-       store.cells().find(ws.dense.x, store.rules.config.max_candidates, ws.cells))
+  const auto labels =
+      ws.dense.has_near()
+          ? ws.dense.near.of(ws.dense.next - 1)
+          : store.cells().find(ws.dense.x, store.rules.config.max_candidates, ws.cells);
+  for (const ClassId label : labels)
     ws.near.push_back({label, store.terms(label).bias, voted ? ws.votes.of(label) : Sums{}});
   ws.work.vectors_compared += std::exchange(ws.cells.search.vectors, 0);
 }

@@ -25,7 +25,8 @@ struct VotingRules {
 
   CellsConfig cells() const {
     const LearnerConfig& learner = config.learner;
-    return {learner.sparse ? config.n_dense_features : learner.n_features, config.cells_read};
+    return {learner.sparse ? config.n_dense_features : learner.n_features,
+            {config.cells_read, config.idle_cells}};
   }
   // Leaves of shallow trees cannot tell so many classes from each other: beside cells they end.
   static constexpr std::size_t kMostClassesOfTrees = 4096;

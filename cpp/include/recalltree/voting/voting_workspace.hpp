@@ -121,17 +121,21 @@ struct WhitenedRows {
   AlignedFloats rows, whitened;
   std::size_t width = 0, n = 0, next = 0;
   const float *row = nullptr, *x = nullptr;
+  // Of all rows of the block, if they were searched for together.
+  ClassesOfRows near;
 
   // Room for n rows.
   void begin(std::size_t n_rows, std::size_t row_width) {
     rows.reserve(n_rows * row_width), whitened.reserve(n_rows * row_width);
     width = row_width, n = n_rows, next = 0;
+    near.clear();
   }
   void take_next() {
     row = rows.data() + next * width, x = whitened.data() + next * width;
     ++next;
   }
   bool is_empty() const { return next == n; }
+  bool has_near() const { return !near.ends.empty(); }
 };
 
 // Lessons of an example: noted while it is studied, applied afterwards.
