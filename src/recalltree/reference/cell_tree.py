@@ -20,7 +20,7 @@ PLACE_BEAM = 4
 # A centre is drawn again when its node has changed by one in this many.
 CHANGES_PER_DRAW = 8
 ROUNDS_OF_MEANS = 4
-# Nodes that are followed above the cells, as a share of the cells that are read; at least this many.
+# Nodes that are followed above the cells, as a share of the cells that are read, and at least.
 BEAM, NARROWEST_BEAM = 4, 4
 # Each half of a node that is split has at least one in this many of its entries.
 SMALLEST_HALF = 4
