@@ -27,7 +27,7 @@ from scipy.special import expit
 
 from experiments.data.task import Task
 from experiments.measured import NO_TIME, curve_of
-from recalltree.estimators.progressive_curve import ProgressiveCurve
+from recalltree.estimators.progressive_curve import ProgressiveCurve, next_moment
 
 SOURCE = Path(__file__).with_suffix(".c")
 N_DIMENSIONS = 100
@@ -238,12 +238,14 @@ def learn(task: Task, counts: Any, rate: float, seed: int) -> dict[str, Any]:
     for X, y in task.train_batches():
         start = 0
         while start < len(y):
-            rows = slice(start, start + curve.room(so_far.n_examples))
+            due = next_moment(so_far.n_examples)
+            rows = slice(start, start + due - so_far.n_examples)
             with Stopwatch() as watch:
                 answers = model.predict_and_learn(X[rows], y[rows])
             times += watch.times
             so_far.add(answers != y[rows])
-            curve.record(so_far)
+            if so_far.n_examples == due:
+                curve.record(due, so_far.progressive_weight, so_far.progressive_errors)
             start = rows.stop
     return {
         "n_train": task.n_train,

@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
@@ -152,7 +153,8 @@ void bind_learning(nb::class_<Model>& c) {
       [](Model& m, const HeldRows& x, Vector<std::uint32_t> labels,
          std::optional<Vector<float>> weights, std::optional<Vector<std::int64_t>> order,
          std::size_t n_threads, bool first_pass,
-         std::optional<Vector<std::int64_t>> label_offsets) {
+         std::optional<Vector<std::int64_t>> label_offsets,
+         const std::vector<std::uint64_t>& checkpoints) {
         const std::size_t n = x.rows.n_rows;
         if (label_offsets)
           check_offsets(*label_offsets, n, labels.shape(0));
@@ -172,11 +174,21 @@ void bind_learning(nb::class_<Model>& c) {
                           order ? order->data() : nullptr,
                           order ? order->shape(0) : n,
                           label_offsets ? label_offsets->data() : nullptr};
-        nb::gil_scoped_release release;
-        m.learn(batch, n_threads, first_pass);
+        std::vector<Checkpoint> noted;
+        for (const std::uint64_t n_examples : checkpoints) noted.push_back({n_examples, {}});
+        {
+          nb::gil_scoped_release release;
+          m.learn(batch, n_threads, first_pass, noted);
+        }
+        std::vector<double> progress;
+        for (const Checkpoint& c : noted) {
+          progress.push_back(c.progress.weight);
+          progress.push_back(c.progress.errors);
+        }
+        return to_numpy(std::move(progress), {noted.size(), 2});
       },
       "rows"_a, "labels"_a, "weights"_a.none(), "order"_a.none(), "n_threads"_a, "first_pass"_a,
-      "label_offsets"_a.none() = nb::none());
+      "label_offsets"_a.none() = nb::none(), "checkpoints"_a = std::vector<std::uint64_t>());
   c.def("state", reading(+[](const Model& m) { return to_dict(m.save()); }));
   // A new model, then its state.
   c.def_static(

@@ -1,5 +1,6 @@
 """The compiled core: learners over plain arrays. No validation beyond memory safety happens here."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,8 @@ class _Learner(_Model):
         n_threads: int,
         first_pass: bool,
         label_offsets: NDArray[np.int64] | None = None,
-    ) -> None: ...
+        checkpoints: Sequence[int] = [],
+    ) -> NDArray[np.float64]: ...
 
 class _Mapped(_Model):
     """Methods of models that view the state of a learner: they predict, and cannot learn."""

@@ -9,7 +9,8 @@
 
 namespace recalltree {
 
-void Learner::learn(const Batch& batch, std::size_t n_threads, bool first_pass) {
+void Learner::learn(const Batch& batch, std::size_t n_threads, bool first_pass,
+                    std::span<Checkpoint> checkpoints) {
   if (batch.label_offsets != nullptr && !learns_several_labels())
     throw std::invalid_argument("this model learns one label for each row");
   std::unique_lock alone(lock());
@@ -24,11 +25,13 @@ void Learner::learn(const Batch& batch, std::size_t n_threads, bool first_pass) 
   if (has_labels && seen_.size() <= largest) seen_.resize(std::size_t{largest} + 1, 0);
   begin_batch(batch);
   const auto team = make_team(n_threads);
+  // Progress is summed in the order of the rows: sums of fractions depend on it.
+  team[0]->progress = progress_;
+  checkpoints_ = checkpoints;
   learn_batch(batch, team, first_pass);
-  for (const auto& ws : team) {
-    work_ += ws->work;
-    if (first_pass) progress_ += ws->progress;
-  }
+  checkpoints_ = {};
+  for (const auto& ws : team) work_ += ws->work;
+  if (first_pass) progress_ = team[0]->progress;
   end_batch();
 }
 
@@ -43,6 +46,7 @@ void Learner::learn_rows(const Batch& batch, std::size_t begin, std::size_t end,
     if (i + 1 < end) prefetch_next(*batch.rows, batch.row(i + 1));
     learn_one(*batch.rows, row, batch.labels_of(row), batch.weight(row), ws);
     ++ws.work.examples_learned;
+    reach(n_examples_, ws.progress);
   }
 }
 
@@ -58,8 +62,8 @@ void Learner::learn_in_pieces(const Batch& batch, Team team, bool first_pass,
   }
 }
 
-// Progress is summed in the order of the rows: sums of fractions depend on it.
 void Learner::learn_mini_batches(const Batch& batch, Team team, bool first_pass) {
+  Progress progress = std::exchange(team[0]->progress, {});
   ThreadTeam threads(team.size());
   for (MiniBatch rows{&batch, 0, 0, first_pass}; rows.begin < batch.n; rows.begin += rows.n) {
     const std::size_t most = std::clamp<std::size_t>(begin_mini_batch(), 1, kLargestMiniBatch);
@@ -79,11 +83,13 @@ void Learner::learn_mini_batches(const Batch& batch, Team team, bool first_pass)
     }
     for (std::size_t place = 0; place < rows.n; ++place) {
       for (const ClassId y : rows.labels_of(place)) see(y);
-      if (first_pass) progress_ += progress_of_rows_[place];
+      progress += progress_of_rows_[place];
+      reach(n_examples_ + place + 1, progress);
     }
     end_mini_batch(rows, *team[0]);
     n_examples_ += rows.n;
   }
+  team[0]->progress = progress;
 }
 
 void Learner::study(const MiniBatch& rows, std::size_t begin, std::size_t end, Workspace& ws) {

@@ -116,6 +116,7 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
                         winner.place == Best::kNone || !is_among(row.labels, order_[winner.place]));
     ++ws.work.examples_learned;
     ws.work.predictor_evaluations += row.seen;
+    reach(n_examples_ - chunk.n + i + 1, ws.progress);
   }
 }
 

@@ -46,17 +46,17 @@ def learn_pass(
 ) -> None:
     """Learn the examples in the given order, a slice at a time.
 
-    The result does not depend on how long the slices are. They also end where a point of the curve
-    is due.
+    The result does not depend on how long the slices are.
     """
     core, curve = fitted.core, fitted.curve
     start, size = 0, FIRST_SLICE_ROWS
     while start < len(order):
         n_rows = size if n_threads == 1 else in_mini_batches(size, core.n_examples)
-        part = order[start : start + min(n_rows, curve.room(core.n_examples))]
+        part = order[start : start + n_rows]
         with core.learning():
+            due = curve.due(core.n_examples, len(part)) if first_pass else []
             began = perf_counter()
-            core.learn(
+            progress = core.learn(
                 examples.rows,
                 examples.class_ids,
                 examples.weights,
@@ -64,10 +64,11 @@ def learn_pass(
                 n_threads,
                 first_pass,
                 examples.offsets,
+                due,
             )
             seconds = max(perf_counter() - began, 1e-6)
-            if first_pass:
-                curve.record(core)
+            for n_examples, (weight, errors) in zip(due, progress.tolist(), strict=True):
+                curve.record(n_examples, weight, errors)
         report(len(part), core)
         start += len(part)
         size = max(1, min(8 * size, int(len(part) * SLICE_SECONDS / seconds)))

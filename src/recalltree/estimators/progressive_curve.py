@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 MAX_POINTS = 256
 FIRST_STEP = 16
 
+#: Examples learned, and what was right and wrong until then: see :class:`ProgressiveCurve`.
+Point = tuple[int, float, float]
+
 CURVE_TYPE = np.dtype([("examples", np.int64), ("error", np.float64), ("recent_error", np.float64)])
 
 
@@ -33,6 +36,19 @@ def step_after(n_examples: int) -> int:
     return step
 
 
+def next_moment(n_examples: int) -> int:
+    """Return the first moment after this many examples at which a point is due.
+
+    Examples
+    --------
+    >>> from recalltree.estimators.progressive_curve import next_moment
+    >>> next_moment(10), next_moment(16), next_moment(4096)
+    (16, 32, 4128)
+    """
+    step = step_after(n_examples + 1)
+    return (n_examples // step + 1) * step
+
+
 @dataclass
 class ProgressiveCurve:
     """The progressive error at up to ``MAX_POINTS`` moments, evenly apart.
@@ -47,36 +63,43 @@ class ProgressiveCurve:
 
     Examples
     --------
-    >>> from types import SimpleNamespace
     >>> from recalltree.estimators.progressive_curve import ProgressiveCurve
     >>> curve = ProgressiveCurve()
-    >>> curve.room(n_examples=10)  # until the next point
-    6
-    >>> curve.record(SimpleNamespace(n_examples=16, progressive_weight=16, progressive_errors=12))
-    >>> curve.record(SimpleNamespace(n_examples=32, progressive_weight=32, progressive_errors=16))
+    >>> curve.due(n_examples=10, n_rows=30)
+    [16, 32]
+    >>> curve.record(16, weight=16, errors=12)
+    >>> curve.record(32, weight=32, errors=16)
     >>> curve.as_array()
     array([(16, 0.75, 0.75), (32, 0.5 , 0.25)],
           dtype=[('examples', '<i8'), ('error', '<f8'), ('recent_error', '<f8')])
     """
 
-    points: list[tuple[int, float, float]] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
     # Distance between the points that were kept last.
     _step: int = field(default=0, init=False, repr=False, compare=False)
 
-    def room(self, n_examples: int) -> int:
-        """Return how many examples may be learned until the next point is due."""
-        step = step_after(n_examples)
-        return step - n_examples % step
+    def due(self, n_examples: int, n_rows: int) -> list[int]:
+        """Return the moments at which points are due while so many more rows are learned."""
+        moments, end = [], n_examples + n_rows
+        while (n_examples := next_moment(n_examples)) <= end:
+            moments.append(n_examples)
+        return moments
 
-    def record(self, core: Any) -> None:
-        """Add a point for the core as it is now, if one is due."""
-        n_examples = int(core.n_examples)
+    def record(self, n_examples: int, weight: float, errors: float) -> None:
+        """Add a point that was due.
+
+        Parameters
+        ----------
+        n_examples : int
+            Examples learned.
+        weight, errors : float
+            The weight of those that were predicted before, and of the wrong ones among these.
+        """
         step = step_after(n_examples)
-        if n_examples % step == 0:
-            if step != self._step:
-                self.points = [point for point in self.points if point[0] % step == 0]
-                self._step = step
-            self.points = self._extended(self.points, core)
+        if step != self._step:
+            self.points = [point for point in self.points if point[0] % step == 0]
+            self._step = step
+        self.points = _extended(self.points, n_examples, weight, errors)
 
     def as_array(self, core: Any = None) -> NDArray[Any]:
         """Return the curve, up to the core as it is now if that is given.
@@ -86,7 +109,10 @@ class ProgressiveCurve:
         ndarray with the fields "examples", "error" and "recent_error"
             The error so far, and that since the point before.
         """
-        points = self.points if core is None else self._extended(self.points, core)
+        points = self.points
+        if core is not None:
+            now = float(core.progressive_weight), float(core.progressive_errors)
+            points = _extended(points, int(core.n_examples), *now)
         examples, weight, errors = np.array(points, dtype=np.float64).reshape(-1, 3).T
         curve = np.empty(len(points), dtype=CURVE_TYPE)
         curve["examples"] = examples
@@ -109,12 +135,9 @@ class ProgressiveCurve:
         """Return a curve of its own with the same points."""
         return ProgressiveCurve(list(self.points))
 
-    @staticmethod
-    def _extended(
-        points: list[tuple[int, float, float]], core: Any
-    ) -> list[tuple[int, float, float]]:
-        # Later passes predict nothing before they learn it, and so make no points.
-        weight = float(core.progressive_weight)
-        if weight == (points[-1][1] if points else 0.0):
-            return points
-        return [*points, (int(core.n_examples), weight, float(core.progressive_errors))]
+
+def _extended(points: list[Point], n_examples: int, weight: float, errors: float) -> list[Point]:
+    # Later passes predict nothing before they learn it, and so make no points.
+    if weight == (points[-1][1] if points else 0.0):
+        return points
+    return [*points, (n_examples, weight, errors)]

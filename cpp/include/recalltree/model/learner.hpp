@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "recalltree/base/mini_batch.hpp"
@@ -50,6 +51,12 @@ struct Batch {
   double weight(std::size_t row) const { return weights ? weights[row] : 1.0; }
 };
 
+// The progress when so many examples have been learned.
+struct Checkpoint {
+  std::uint64_t n_examples;
+  Progress progress;
+};
+
 // Rows that several threads learn together: n of a batch, from `begin` on.
 struct MiniBatch {
   const Batch* batch;
@@ -67,8 +74,10 @@ class Learner : public Predictor {
   explicit Learner(const LearnerConfig& config) : Predictor(config), learner_(config) {}
 
   // first_pass: the examples are new, so predictions made before learning them count as progressive
-  // validation.
-  void learn(const Batch& batch, std::size_t n_threads, bool first_pass);
+  // validation. Their progress is noted at the checkpoints, which are in order and lie within the
+  // batch.
+  void learn(const Batch& batch, std::size_t n_threads, bool first_pass,
+             std::span<Checkpoint> checkpoints = {});
 
   void read(const Rows& rows, std::size_t i, Example& x) const final {
     learner_.scale.read(rows, i, x);
@@ -119,6 +128,12 @@ class Learner : public Predictor {
   virtual void begin_batch(const Batch&) {}
   virtual void end_batch() {}
 
+  // Notes the progress, now that so many examples have been learned, if a checkpoint is there.
+  void reach(std::uint64_t n_examples, const Progress& progress) {
+    if (checkpoints_.empty() || n_examples != checkpoints_.front().n_examples) return;
+    checkpoints_.front().progress = progress;
+    checkpoints_ = checkpoints_.subspan(1);
+  }
   // Notes that a class has been learned; true the first time.
   bool see(ClassId y);
   Work& counted() { return work_; }
@@ -135,6 +150,7 @@ class Learner : public Predictor {
 
   Work work_;
   std::vector<Progress> progress_of_rows_;  // of a mini-batch
+  std::span<Checkpoint> checkpoints_;       // that are still to come in this batch
 };
 
 }  // namespace recalltree
