@@ -71,20 +71,20 @@ void check_ownership(std::size_t n_owners) {
 
 void check_mini_batches() {
   // However rows are handed over, if the parts end at multiples of the largest size.
-  for (const std::uint64_t part : {256, 1024, 65536}) {
+  for (const std::uint64_t part : {512, 1024, 65536}) {
     std::uint64_t n = 0;
     while (n < 200'000) {
       const std::uint64_t end = n + part;
       while (n < end) {
         const std::uint64_t rows = rows_of_mini_batch(n);
         assert(rows >= 1 && rows <= kLargestMiniBatch && n + rows <= end);
-        assert(rows == 16 || rows * 128 <= n);
+        assert(rows == 16 || rows * 32 <= n);
         n += rows;
       }
     }
   }
   assert(rows_of_mini_batch(0) == 16 && rows_of_mini_batch(5) == 11);
-  assert(rows_of_mini_batch(1'000'192) == 256);
+  assert(rows_of_mini_batch(1'000'448) == 512);
 }
 
 }  // namespace

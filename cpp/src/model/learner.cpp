@@ -65,6 +65,7 @@ void Learner::learn_in_pieces(const Batch& batch, Team team, bool first_pass,
 void Learner::learn_mini_batches(const Batch& batch, Team team, bool first_pass) {
   Progress progress = std::exchange(team[0]->progress, {});
   ThreadTeam threads(team.size());
+  if (!owners_) owners_ = std::make_unique<OwnersInTurn[]>(n_stages());
   for (MiniBatch rows{&batch, 0, 0, first_pass}; rows.begin < batch.n; rows.begin += rows.n) {
     const std::size_t most = std::clamp<std::size_t>(begin_mini_batch(), 1, kLargestMiniBatch);
     rows.n = std::min<std::size_t>({most, rows_of_mini_batch(n_examples_), batch.n - rows.begin});
@@ -75,10 +76,10 @@ void Learner::learn_mini_batches(const Batch& batch, Team team, bool first_pass)
     });
     arrange(rows, *team[0]);
     for (std::size_t stage = 0; stage < n_stages(); ++stage) {
-      Pieces owners(kOwners, 1);
+      OwnersInTurn& owners = owners_[stage];
+      owners.begin();
       threads.run([&](std::size_t t) {
-        for (std::size_t owner, end; owners.next(owner, end);)
-          apply(rows, stage, {owner, kOwners}, *team[t]);
+        owners.take([&](Owner owner) { apply(rows, stage, owner, *team[t]); });
       });
     }
     for (std::size_t place = 0; place < rows.n; ++place) {

@@ -92,17 +92,16 @@ void OneAgainstAll::learn_chunk(const Batch& batch, std::size_t begin, std::size
   } else {
     for (std::size_t i = 0; i < chunk.n; ++i)
       predictors_->find_columns(chunk.rows[i].x, chunk.rows[i].columns);
-    Pieces learners(kOwners, 1), settlers(kOwners, 1);
+    learners_.begin(), settlers_.begin();
     threads.run([&](std::size_t t) {
-      for (std::size_t owner, end; learners.next(owner, end);) {
+      learners_.take([&](Owner owner) {
         static_cast<OneAgainstAllWorkspace&>(*team[t]).found.made =
-            predictors_->new_weights({owner, kOwners});
-        learn_blocks(owner, kOwners, t);
-      }
+            predictors_->new_weights(owner);
+        learn_blocks(owner.number, kOwners, t);
+      });
     });
     threads.run([&](std::size_t) {
-      for (std::size_t owner, end; settlers.next(owner, end);)
-        predictors_->settle({owner, kOwners});
+      settlers_.take([&](Owner owner) { predictors_->settle(owner); });
     });
   }
 

@@ -4,8 +4,13 @@
 // how many threads there are.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace recalltree {
@@ -26,6 +31,36 @@ struct Owner {
   std::size_t number = 0, n_owners = 1;
 
   bool owns(std::uint32_t id) const { return n_owners == 1 || owner_of(id, n_owners) == number; }
+};
+
+// The order in which threads take owners: first those that took longest the last time, so that all
+// threads end at about the same time. The longest take several times as long as the others.
+class OwnersInTurn {
+ public:
+  OwnersInTurn() { std::iota(order_.begin(), order_.end(), std::uint32_t{0}); }
+
+  // Before threads take owners.
+  void begin() {
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return took_[a] > took_[b]; });
+    next_ = 0;
+  }
+  // Calls serve(owner) for all that no other thread has taken.
+  template <class Serve>
+  void take(Serve serve) {
+    using Clock = std::chrono::steady_clock;
+    for (std::size_t turn; (turn = next_.fetch_add(1, std::memory_order_relaxed)) < kOwners;) {
+      const std::uint32_t owner = order_[turn];
+      const auto began = Clock::now();
+      serve(Owner{owner, kOwners});
+      took_[owner] = Clock::now() - began;
+    }
+  }
+
+ private:
+  std::array<std::uint32_t, kOwners> order_;
+  std::array<std::chrono::steady_clock::duration, kOwners> took_ = {};
+  std::atomic<std::size_t> next_{0};
 };
 
 // The items 0, 1, 2, ... of a row, so that an owner finds its own without looking at the others.

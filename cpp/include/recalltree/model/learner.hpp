@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -150,6 +151,7 @@ class Learner : public Predictor {
 
   Work work_;
   std::vector<Progress> progress_of_rows_;  // of a mini-batch
+  std::unique_ptr<OwnersInTurn[]> owners_;  // by stage
   std::span<Checkpoint> checkpoints_;       // that are still to come in this batch
 };
 

@@ -73,6 +73,7 @@ class OneAgainstAll final : public OneAgainstAllPrediction<OneAgainstAll, Learne
   std::unique_ptr<Weights> predictors_;
   StableVector<ClassId> order_;            // classes in the order in which they were first seen
   std::vector<OneAgainstAllNotes> notes_;  // by place in the mini-batch
+  OwnersInTurn learners_, settlers_;       // of chunks
 };
 
 }  // namespace recalltree
