@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import threading
 from itertools import pairwise
 
 import numpy as np
@@ -375,6 +377,21 @@ def test_batches_that_come_quickly_are_answered_together(folder, tmp_path, monke
     monkeypatch.setattr(predict, "_PATIENCE", -1.0)  # every batch took too long to come
     assert run(*command, "--batch-rows", 7, input=rows).stdout == whole
     assert sizes == [[7]] * 71 + [[3]]
+
+
+@pytest.mark.parametrize("after", ["", "1 |a:x\n"], ids=["nothing", "a bad row"])
+def test_rows_are_answered_though_none_follow(after, monkeypatch):
+    source, sink = os.pipe()
+    monkeypatch.setattr(predict, "_PATIENCE", 0.5)
+    with os.fdopen(source, "rb") as file, os.fdopen(sink, "wb", buffering=0) as rows:
+        rows.write(b"1 | a b\n" + after.encode())
+        reader = open_rows(file, "vw", on_error="skip")
+        late = threading.Timer(30, rows.write, [b"1 | c\n"])  # lets a reader that waits go on
+        late.start()
+        answered = next(predict._without_waiting(reader, n_rows=1000))
+        assert late.is_alive()
+        late.cancel()
+        assert len(answered) == 1
 
 
 def test_rows_before_a_bad_one_are_answered(folder):

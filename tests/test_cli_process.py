@@ -182,10 +182,8 @@ def test_a_row_is_answered_while_the_next_is_not_yet_there(folder):
 
 def test_whoever_reads_the_output_may_go(folder):
     command = " ".join(COMMAND)
-    script = (
-        f"{command} predict -q -m {folder}/small.rt {folder}/train.vw {folder}/train.vw | head -1; "
-        "echo ${PIPESTATUS[0]}"
-    )
+    rows = f"{folder}/train.vw " * 50  # more answers than a pipe holds
+    script = f"{command} predict -q -m {folder}/small.rt {rows} | head -1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(
         ["bash", "-c", script], capture_output=True, text=True, timeout=120, env=environment()
     )

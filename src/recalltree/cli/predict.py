@@ -91,14 +91,17 @@ def _without_waiting(reader: Any, n_rows: int) -> Iterator[Any]:
     from recalltree.readers.batches import joined_to_predict
 
     held: list[Any] = []
-    began = monotonic()
+    deadline = 0.0
     try:
         for batch in reader:
+            if not held:
+                deadline = monotonic() + _PATIENCE
             held.append(batch)
             is_full = sum(map(len, held)) >= n_rows or sum(b.X.size for b in held) >= _MOST_VALUES
-            if is_full or monotonic() - began > _PATIENCE:
+            left = deadline - monotonic()
+            if is_full or left <= 0 or not reader.comes_within(left):
                 yield joined_to_predict(held)
-                held, began = [], monotonic()
+                held = []
     except Exception:  # a bad row: those before it are answered
         if held:
             yield joined_to_predict(held)

@@ -80,7 +80,8 @@ class ProgressiveCurve:
 
     def due(self, n_examples: int, n_rows: int) -> list[int]:
         """Return the moments at which points are due while so many more rows are learned."""
-        moments, end = [], n_examples + n_rows
+        # The core counts in 64 bits, and a damaged file may begin near their end.
+        moments, end = [], min(n_examples + n_rows, 2**64 - 1)
         while (n_examples := next_moment(n_examples)) <= end:
             moments.append(n_examples)
         return moments

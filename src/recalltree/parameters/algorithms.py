@@ -207,7 +207,7 @@ ONE_AGAINST_SOME = make_table(
         16,
         (None, Range(int, 1, 2**20)),
         "Reading ends early after this many cells in a row that have brought nothing.",
-        none_is="half of cells_read",
+        none_is="half of the cells read at most",
     ),
     Parameter(
         "n_dense_features",

@@ -93,6 +93,12 @@ class Prefetcher(Generic[T]):
         return True
 
     @property
+    def next_item(self) -> T | None:
+        """The item that :meth:`wait` found, which comes next; None if it found the end of them."""
+        is_item, value = self._next or (False, None)
+        return value if is_item else None  # type: ignore[return-value]
+
+    @property
     def is_empty(self) -> bool:
         """True if all items that were made are taken."""
         return self._queue.empty()

@@ -69,6 +69,7 @@ class RowReader:
         self._is_complete = False  # whether some pass went to the end
         self._looked_for_commas = options.multilabel != "refuse"
         self._current: Iterator[Batch] | None = None
+        self._prefetched: Prefetcher[Delivery] | None = None  # of the pass that is being made
 
     def __iter__(self) -> Iterator[Batch]:
         self.close()
@@ -128,6 +129,13 @@ class RowReader:
         state = None if self._space is None else save_state(self._space)
         return options if state is None else {**options, "state": state}
 
+    def comes_within(self, seconds: float) -> bool:
+        """Tell if the next batch, or the end of the rows, comes within a time, between batches."""
+        if self._prefetched is None or not self._prefetched.wait(seconds):
+            return False
+        delivery = self._prefetched.next_item
+        return delivery is None or delivery.batch is not None
+
     def _hint_at_commas(self, batch: Batch) -> None:
         """Say once that labels with commas may be several, where commas separate labels."""
         if self._looked_for_commas or not isinstance(batch.y, np.ndarray):
@@ -157,6 +165,7 @@ class RowReader:
         consumer = Consumer()
         deliveries = self._rows(self._sources, self._space, consumer)
         with Prefetcher(deliveries, _DEPTH, stop=consumer.has_left) as prefetched:
+            self._prefetched = prefetched
             consumer.follow(prefetched)
             for delivery in prefetched:
                 self.n_skipped = delivery.n_skipped
