@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-N_STEPS = 1200
+N_STEPS = 2000
 SEEDS = st.integers(0, 2**32 - 1)
 
 
