@@ -67,10 +67,10 @@ void check(const char* name, OneAgainstSomeConfig config, const ClassData& data)
       const bool has_cells = config.keys == Keys::cells || config.keys == Keys::cells_and_trees;
       config.n_dense_features = has_cells && sparse ? kFeatures / 2 : 0;
       std::printf("%s, %s%s\n", name, sparse ? "sparse" : "dense", has_lists ? ", lists" : "");
-      const State two = learned(config, data, 2, 512, several);
+      const State two = learned(config, data, 2, 256, several);
       for (const std::size_t n_threads : {3, 16})
-        check_equal(two, learned(config, data, n_threads, n_threads == 3 ? 1024 : 512, several));
-      check_equal(learned(config, data, 1, 512, several), learned(config, data, 2, 1, several));
+        check_equal(two, learned(config, data, n_threads, n_threads == 3 ? 1024 : 256, several));
+      check_equal(learned(config, data, 1, 256, several), learned(config, data, 2, 1, several));
     }
 }
 

@@ -46,9 +46,9 @@ void check(const char* name, Config config, const ClassData& data) {
     std::printf("%s, %s\n", name, sparse ? "sparse" : "dense");
     config.learner.sparse = sparse;
     config.learner.n_features = kFeatures;
-    const State two = learned<Model>(config, data, 2, 512);
+    const State two = learned<Model>(config, data, 2, 256);
     for (const std::size_t n_threads : {3, 4, 16})
-      check_equal(two, learned<Model>(config, data, n_threads, n_threads == 4 ? 1024 : 512));
+      check_equal(two, learned<Model>(config, data, n_threads, n_threads == 4 ? 1024 : 256));
   }
 }
 

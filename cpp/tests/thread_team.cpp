@@ -71,7 +71,7 @@ void check_ownership(std::size_t n_owners) {
 
 void check_mini_batches() {
   // However rows are handed over, if the parts end at multiples of the largest size.
-  for (const std::uint64_t part : {512, 1024, 65536}) {
+  for (const std::uint64_t part : {256, 1024, 65536}) {
     std::uint64_t n = 0;
     while (n < 200'000) {
       const std::uint64_t end = n + part;
@@ -84,7 +84,7 @@ void check_mini_batches() {
     }
   }
   assert(rows_of_mini_batch(0) == 16 && rows_of_mini_batch(5) == 11);
-  assert(rows_of_mini_batch(1'000'448) == 512);
+  assert(rows_of_mini_batch(1'000'192) == 256);
 }
 
 }  // namespace

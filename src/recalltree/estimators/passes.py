@@ -19,7 +19,7 @@ SLICE_SECONDS = 0.1
 FIRST_SLICE_ROWS = 64
 
 #: Several threads learn mini-batches, which end at multiples of this many rows, as do the slices.
-MINI_BATCH_ROWS = 512
+MINI_BATCH_ROWS = 256
 
 #: Passes without a smaller error on the held-out rows before early stopping.
 PATIENCE = 2
@@ -81,9 +81,9 @@ def in_mini_batches(size: int, n_examples: int) -> int:
     --------
     >>> from recalltree.estimators.passes import in_mini_batches
     >>> in_mini_batches(10, n_examples=0), in_mini_batches(1000, n_examples=256)
-    (512, 768)
-    >>> in_mini_batches(10, n_examples=500)
-    12
+    (256, 768)
+    >>> in_mini_batches(10, n_examples=250)
+    6
     """
     end = (n_examples + size) // MINI_BATCH_ROWS * MINI_BATCH_ROWS
     return max(end, (n_examples // MINI_BATCH_ROWS + 1) * MINI_BATCH_ROWS) - n_examples

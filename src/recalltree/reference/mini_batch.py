@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SMALLEST, LARGEST = 16, 512
+SMALLEST, LARGEST = 16, 256
 
 
 def rows_of_mini_batch(n_learned):
@@ -13,8 +13,8 @@ def rows_of_mini_batch(n_learned):
 
     Examples
     --------
-    >>> [rows_of_mini_batch(n) for n in (0, 5, 1040, 10_000, 1_000_448)]
-    [16, 11, 16, 240, 512]
+    >>> [rows_of_mini_batch(n) for n in (0, 5, 1040, 10_000, 1_000_192)]
+    [16, 11, 16, 240, 256]
     """
     size = SMALLEST
     while size < LARGEST and n_learned > 64 * size:

@@ -6,9 +6,9 @@
 namespace recalltree {
 
 // A multiple of all sizes.
-inline constexpr std::uint64_t kLargestMiniBatch = 512;
+inline constexpr std::uint64_t kLargestMiniBatch = 256;
 
-// Rows to learn together after this many. Sizes grow from 16 to 512, with what has been
+// Rows to learn together after this many. Sizes grow from 16 to 256, with what has been
 // learned: a model is never behind by more than 16 rows or a 32nd of what it knows. Mini-batches
 // end at multiples of their size, so that they do not depend on how rows are handed over, as long
 // as these parts end at such multiples.
